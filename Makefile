@@ -1,0 +1,93 @@
+# One HTML report from raw MLPerf logs. Bare `make` lists the targets.
+ARTICLE ?= $(shell cat data/articles/default)
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+PORT ?= 8000
+PYTHON ?= python3
+BUILD := build/$(ARTICLE)
+VENV := .venv
+PY := $(VENV)/bin/python
+
+# What the command line may set besides the parameters of the notebooks.
+NAMES := ARTICLE JOBS PORT PYTHON RAW
+
+NOTEBOOKS := $(sort $(wildcard notebooks/*.ipynb))
+SUMMARY := $(BUILD)/notebooks/00-summary.ipynb
+EXECUTED := $(patsubst notebooks/%,$(BUILD)/notebooks/%,$(NOTEBOOKS))
+INPUTS := $(wildcard mlperf_claims/*.py) $(wildcard data/training/*.csv) data/articles/$(ARTICLE).yaml $(VENV)/installed
+PAGE := $(wildcard mlperf_claims/page/*)
+
+# Notebooks run beside each other, one to a core.
+MAKEFLAGS += --no-print-directory --jobs=$(JOBS)
+# Set on some machines; without bytecode a notebook takes twice as long.
+unexport PYTHONDONTWRITEBYTECODE
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: help report check accept data test lint lab serve lock clean parameters
+
+help:  ## List the targets
+	@echo 'make TARGET [ARTICLE=name] [PARAMETER=value], for example: make report H100_GPUS_PER_RACK=16'
+	@sed -n 's/^\([a-z]*\):.*  ## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
+
+report: $(BUILD)/report.html  ## Execute the notebooks and write the report
+	@! grep . $(BUILD)/failures.txt || { echo 'the report marks what failed: $(BUILD)/report.html'; exit 1; }
+	@echo $(BUILD)/report.html
+
+check: report  ## Compare the verdicts with the reviewed ones
+	@$(PY) -m mlperf_claims.verdicts check $(ARTICLE)
+
+accept: report  ## Make the verdicts of this build the reviewed ones
+	@$(PY) -m mlperf_claims.verdicts accept $(ARTICLE)
+
+data: $(VENV)/installed  ## Read the results repositories in RAW, or clone them, into data/training
+	$(PY) -m mlperf_claims.collect $(if $(RAW),--raw '$(RAW)')
+
+test: $(VENV)/installed  ## Run the tests
+	$(PY) -m pytest
+
+lint: $(VENV)/installed  ## Check style of package, notebooks and tests
+	$(PY) -m ruff check . && $(PY) -m ruff format --check .
+
+lab: .venv-lab/installed  ## Open the notebooks in JupyterLab
+	.venv-lab/bin/jupyter lab --notebook-dir=.
+
+serve: report  ## Serve the report on localhost:PORT
+	$(PY) -m http.server $(PORT) --bind 127.0.0.1 --directory $(BUILD)
+
+lock: $(VENV)/installed  ## Resolve the requirements anew
+	$(VENV)/bin/pip install --quiet pip-tools
+	$(VENV)/bin/pip-compile $(COMPILE) --extra=test --output-file=requirements.txt pyproject.toml
+	$(VENV)/bin/pip-compile $(COMPILE) --extra=lab --constraint=requirements.txt --output-file=requirements-lab.txt pyproject.toml
+COMPILE := --quiet --generate-hashes --strip-extras --allow-unsafe --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
+
+clean:  ## Remove what make wrote, but for the environments
+	rm -rf build
+
+# JupyterLab slows every import of altair and papermill, so it has an environment of its own.
+.venv-lab/installed: requirements-lab.txt
+$(VENV)/installed: requirements.txt
+%/installed:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and f"found Python {sys.version.split()[0]}, expected 3.11 or newer")'
+	$(PYTHON) -m venv --clear $*
+	$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(filter requirements%,$^)
+	$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+# Each notebook has a parameters file, rewritten only when its content changes: make cannot see a command line.
+$(BUILD)/parameters/%.json: parameters ;
+parameters: $(VENV)/installed
+	@$(PY) -m mlperf_claims.parameters --names '$(NAMES)' $(ARTICLE) $(MAKEOVERRIDES)
+
+$(BUILD)/notebooks/%.ipynb: notebooks/%.ipynb $(BUILD)/parameters/%.json $(INPUTS)
+	@$(PY) -m mlperf_claims.run $< $(BUILD)/parameters/$*.json $@
+$(SUMMARY): $(filter-out $(SUMMARY),$(EXECUTED))
+
+data/articles/%.yaml:
+	@echo "no article '$*' in data/articles, expected one of: $(basename $(notdir $(wildcard data/articles/*.yaml)))" >&2; exit 1
+
+build/vega.js: $(VENV)/installed
+	@mkdir -p build && $(PY) -m mlperf_claims.charts > $@
+
+$(BUILD)/report.html: $(EXECUTED) build/vega.js $(PAGE)
+	@$(PY) -m mlperf_claims.report $(ARTICLE)

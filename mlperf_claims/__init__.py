@@ -1,0 +1,1 @@
+"""Judge published MLPerf Training claims from the raw logs."""

@@ -1,0 +1,255 @@
+"""Read one training log (bytes) into a frozen record of the facts we keep."""
+
+import json
+import math
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import msgspec
+
+MARKER = b":::MLLOG"  # mlperf_logging writes it before every record; launchers may put text in front
+STATUSES = ("success", "aborted")  # of run_stop; training_rules.adoc, "Benchmark Results"
+EVALUATIONS = ("eval_accuracy", "eval_error")
+ONCE = ("run_start", "run_stop")
+
+# Stable Diffusion logs its two metrics apart and out of order, so its runs converge at the first
+# step where both thresholds hold (training_rules.adoc, benchmark table), not at their last evaluation.
+METRIC_TARGETS = {"FID": (-math.inf, 90.0), "CLIP": (0.15, math.inf)}
+PROGRESS = ("samples_count", "epoch_num", "step_num")  # how logs count training, the preferred first
+
+
+class LogError(ValueError):
+    """A log that cannot be used; `line` is its 1-based line number (0: the file as a whole)."""
+
+    def __init__(self, problem: str, line: int = 0) -> None:
+        super().__init__(f"{problem} (line {line})" if line else problem)
+        self.line = line
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One evaluation: when, on which line, after how much training, of what value."""
+
+    time_ms: float
+    line: int
+    progress: float  # in `unit`
+    unit: str  # one of PROGRESS
+    metric: str  # empty unless the benchmark has several
+    value: float
+
+
+@dataclass(frozen=True)
+class Log:
+    """The facts kept from one complete log: times in ms since the epoch, lines 1-based."""
+
+    start_ms: float
+    start_line: int
+    stop_ms: float
+    stop_line: int
+    status: str  # one of STATUSES
+    init_start_ms: float | None  # the earliest init_start; None where the log has none
+    init_stop_ms: float | None
+    seed: int | None  # the first one logged, if a whole number; some logs have one per rank
+    global_batch_size: int | None
+    evaluations: tuple[Evaluation, ...]  # before run_stop, in log order
+    converged_at: float | None  # samples, epochs or steps (see convergence_unit); None unless success
+    convergence_unit: str  # one of PROGRESS; empty where there is no evaluation
+
+
+class _Head(msgspec.Struct):
+    key: str
+    time_ms: int | float
+
+
+class _Record(_Head):
+    value: msgspec.Raw = msgspec.Raw(b"null")
+    metadata: msgspec.Raw = msgspec.Raw(b"null")
+
+
+@dataclass(frozen=True)
+class _Placed:
+    place: int  # among the records of the log
+    line: int
+    record: _Record
+
+
+_decode_lines = msgspec.json.Decoder(_Record).decode_lines
+_UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)  # what reading hostile JSON raises
+_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_WANTED = frozenset((*ONCE, *EVALUATIONS, "init_start", "init_stop", "seed", "global_batch_size"))
+
+
+def parse_log(text: bytes) -> Log:
+    """Parse one log.
+
+    Args:
+        text: the file's bytes, any size; lines without the marker are passed over.
+    Returns: the record of a run that started and stopped, whatever its status.
+    Raises: LogError if the log is empty, a marked line is not a JSON object with `key` and
+        `time_ms`, run_start or run_stop is not there exactly once and in order, or run_stop has
+        no known status.
+    Source: MLPerf compliance checker, `common.yaml` of every ruleset since v0.7.
+    """
+    found: dict[str, list[_Placed]] = {key: [] for key in _WANTED}
+    for place, (line, record) in enumerate(_parse_records(text)):
+        if record.key in _WANTED:
+            if not is_number(record.time_ms):
+                raise LogError(f"{record.key} has time_ms {record.time_ms}, expected a finite number", line)
+            found[record.key].append(_Placed(place, line, record))
+    start, stop = _parse_once(found, "run_start"), _parse_once(found, "run_stop")
+    if stop.place < start.place:  # by place and not by line: two ranks may have written on one
+        raise LogError(f"run_stop before run_start on line {start.line}, expected after it", stop.line)
+    if not start.record.time_ms < stop.record.time_ms:
+        clocks = f"run_stop at {stop.record.time_ms} ms, expected later than run_start at {start.record.time_ms} ms"
+        raise LogError(clocks, stop.line)
+    status = _parse_status(stop)
+    logged = sorted((placed for key in EVALUATIONS for placed in found[key]), key=lambda placed: placed.place)
+    evaluations = tuple(_parse_evaluation(placed) for placed in logged if placed.place < stop.place)
+    converged_at, unit = _find_convergence(evaluations) if status == "success" else (None, "")
+    return Log(
+        start_ms=start.record.time_ms,
+        start_line=start.line,
+        stop_ms=stop.record.time_ms,
+        stop_line=stop.line,
+        status=status,
+        init_start_ms=min((placed.record.time_ms for placed in found["init_start"]), default=None),
+        init_stop_ms=next((placed.record.time_ms for placed in found["init_stop"]), None),
+        seed=_parse_first_int(found["seed"], strict=False),
+        global_batch_size=_parse_first_int(found["global_batch_size"], strict=True),
+        evaluations=evaluations,
+        converged_at=converged_at,
+        convergence_unit=unit,
+    )
+
+
+def is_number(value: Any) -> bool:  # noqa: ANN401 - whatever JSON holds
+    """Tell a finite number, of a size that a float can hold, from anything else JSON may hold."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+
+
+def _parse_records(text: bytes) -> Iterator[tuple[int, _Record]]:
+    """Yield (line, record) for every marker, also where two ranks wrote on one line."""
+    before, *pieces = text.split(MARKER)
+    if not pieces:
+        found = f"{len(text)} bytes without one" if text.strip() else "an empty file"
+        raise LogError(f"found {found}, expected lines marked {MARKER.decode()}")
+    lines = list(accumulate((piece.count(b"\n") for piece in pieces[:-1]), initial=1 + before.count(b"\n")))
+    bodies = [piece.partition(b"\n")[0] for piece in pieces]
+    try:
+        records = _decode_lines(b"\n".join(bodies))
+    except _UNREADABLE:
+        records = []
+    if len(records) != len(bodies):  # name the line at fault, or read what only Python's json accepts
+        merged = (b"\n" not in piece for piece in pieces)
+        records = [_parse_record(*found) for found in zip(bodies, lines, merged, strict=True)]
+    return zip(lines, records, strict=True)
+
+
+def _parse_record(body: bytes, line: int, merged: bool) -> _Record:
+    """Parse one record; after it may stand colour codes, and a launcher's prefix where the next is merged to it."""
+    try:
+        # json also takes NaN and Infinity, which Python's own writers put into logs
+        text = body.decode("utf-8").strip()
+        fields, end = json.JSONDecoder().raw_decode(text)
+        if not merged and _COLOUR.sub("", text[end:]).strip():
+            raise ValueError(f"{text[end:]!r} after the record")
+        head = msgspec.convert(fields, _Head)
+        value, metadata = (msgspec.Raw(json.dumps(fields.get(name)).encode()) for name in ("value", "metadata"))
+        return _Record(head.key, head.time_ms, value, metadata)
+    except UnicodeDecodeError as error:
+        raise LogError(f"bytes that are not UTF-8 after the marker ({error.reason})", line) from error
+    except _UNREADABLE as error:
+        shown = body.strip()[:60].decode("utf-8", "replace")
+        raise LogError(f"{shown!r} after the marker, expected a JSON object with key and time_ms", line) from error
+
+
+def _parse_once(found: dict[str, list[_Placed]], key: str) -> _Placed:
+    match found[key]:
+        case [only]:
+            return only
+        case []:
+            raise LogError(f"no {key}, expected exactly one")
+        case several:
+            lines = ", ".join(str(placed.line) for placed in several)
+            raise LogError(f"{len(several)} {key} records on lines {lines}, expected exactly one", several[1].line)
+
+
+def _parse_status(stop: _Placed) -> str:
+    status = _parse_object(stop.record.metadata, stop.line).get("status")
+    if status not in STATUSES:
+        raise LogError(f"run_stop has status {status!r}, expected {' or '.join(STATUSES)}", stop.line)
+    return status
+
+
+def _parse_evaluation(placed: _Placed) -> Evaluation:
+    line, record = placed.line, placed.record
+    metadata = _parse_object(record.metadata, line)
+    unit = next((name for name in PROGRESS if name in metadata), None)
+    if "metric" in metadata and unit == "epoch_num":  # v3.1 Stable Diffusion counts steps
+        unit = "step_num" if "step_num" in metadata else unit
+    if unit is None:
+        raise LogError(f"{record.key} has none of {', '.join(PROGRESS)} in its metadata", line)
+    progress, metric = metadata[unit], metadata.get("metric", "")
+    if not is_number(progress):
+        raise LogError(f"{record.key} has {unit} {progress!r}, expected a number", line)
+    if not isinstance(metric, str) or not metric.isprintable():
+        raise LogError(f"{record.key} has metric {metric!r}, expected text", line)
+    value = _parse_json(record.value, line)
+    # Mask R-CNN logs a dict of accuracies; its convergence needs none of them
+    number = float(value) if is_number(value) else math.nan
+    return Evaluation(record.time_ms, line, float(progress), unit, metric, number)
+
+
+def _find_convergence(evaluations: tuple[Evaluation, ...]) -> tuple[float | None, str]:
+    """Return (progress, unit) at which a successful run converged.
+
+    Source: MLCommons `rcp_checker`: the last evaluation before run_stop; with several metrics, the
+    first step at which all of them meet their targets; epochs rounded to three decimals.
+    """
+    if not evaluations:
+        return None, ""
+    last = evaluations[-1]
+    if last.metric in METRIC_TARGETS:
+        steps: dict[float, dict[str, float]] = {}
+        for evaluation in evaluations:
+            steps.setdefault(evaluation.progress, {})[evaluation.metric] = evaluation.value
+        passing = [step for step, values in steps.items() if _is_on_target(values)]
+        return min(passing, default=None), last.unit
+    return (round(last.progress, 3) if last.unit == "epoch_num" else last.progress), last.unit
+
+
+def _is_on_target(values: dict[str, float]) -> bool:
+    return all(low <= values.get(metric, math.nan) <= high for metric, (low, high) in METRIC_TARGETS.items())
+
+
+def _parse_first_int(found: list[_Placed], *, strict: bool) -> int | None:
+    if not found:
+        return None
+    value = _parse_json(found[0].record.value, found[0].line)
+    if is_number(value) and value == int(value):
+        return int(value)
+    if strict:
+        raise LogError(f"{found[0].record.key} is {value!r:.60}, expected a whole number", found[0].line)
+    return None
+
+
+def _parse_json(raw: msgspec.Raw, line: int) -> Any:  # noqa: ANN401
+    try:
+        return msgspec.json.decode(raw)
+    except _UNREADABLE:
+        pass
+    try:  # as in _parse_record: NaN and Infinity are values too
+        return json.loads(bytes(raw).decode("utf-8"))
+    except _UNREADABLE as error:
+        raise LogError(f"{bytes(raw)[:60]!r}, expected JSON in UTF-8", line) from error
+
+
+def _parse_object(raw: msgspec.Raw, line: int) -> dict[str, Any]:
+    value = _parse_json(raw, line)
+    if not isinstance(value, dict):
+        raise LogError(f"metadata is {value!r}, expected a JSON object", line)
+    return value

@@ -1,0 +1,16 @@
+"""Where the project's files are, from the package's own location."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOKS = ROOT / "notebooks"
+DATA = ROOT / "data"
+TRAINING = DATA / "training"
+ARTICLES = DATA / "articles"
+SOURCES = DATA / "sources.csv"
+BUILD = ROOT / "build"
+
+
+def build_dir(article: str) -> Path:
+    """Return the folder that holds what `make report` writes for one article."""
+    return BUILD / article

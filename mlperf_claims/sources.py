@@ -1,0 +1,252 @@
+"""Open a results repository (a git clone, full, bare or partial, or a plain folder) as a list of files."""
+
+import contextlib
+import hashlib
+import os
+import queue
+import re
+import subprocess
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+from urllib.parse import quote, urlsplit
+
+READ_AHEAD = 8  # files that wait in memory while the parser works
+_SYMLINK = "120000"
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_REDIRECTING = (  # git rev-parse --local-env-vars, but for configuration
+    *(
+        "GIT_DIR",
+        "GIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    ),
+    *("GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_SHALLOW_FILE", "GIT_GRAFT_FILE"),
+)
+PIPE_BYTES = 1 << 20  # the largest Linux gives an ordinary user; elsewhere the default stands
+
+
+class SourceError(ValueError):
+    """A folder that cannot be read as a source."""
+
+
+@dataclass(frozen=True)
+class File:
+    """One file of a source: its path inside it, and the id git gives its content."""
+
+    path: str
+    blob: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """A results repository or folder, as found on disk; nothing is checked out."""
+
+    root: Path
+    commit: str  # empty for a plain folder
+    url: str  # of the public repository; empty where none is known
+    files: tuple[File, ...]  # sorted by path
+    absent: frozenset[str]  # blob ids that the tree names and the clone does not hold
+    links: tuple[str, ...]  # paths of symbolic links and submodules, which are not followed
+
+    @property
+    def name(self) -> str:
+        return self.root.resolve().name.removesuffix(".git")
+
+
+def open_source(root: Path, *, commit: str = "HEAD") -> Source:
+    """List the files of a source without reading them.
+
+    Args:
+        root: a git clone (its work tree or its bare folder), or a folder of files.
+        commit: what to list, for a git clone.
+    Raises: SourceError if there is no such folder, or git cannot list that commit.
+    """
+    if not root.is_dir():
+        raise SourceError(f"{root}: no such folder, expected a results repository or a folder of logs")
+    return _open_git(root, commit) if is_git(root) else _open_folder(root)
+
+
+def is_git(root: Path) -> bool:
+    """Tell whether a folder is itself a git clone, and not merely inside one."""
+    return (root / ".git").exists() or ((root / "HEAD").is_file() and (root / "objects").is_dir())
+
+
+def read_files(source: Source, files: Sequence[File]) -> Iterator[tuple[File, bytes]]:
+    """Yield each file with its bytes, in the order given, one in memory at a time.
+
+    Raises: SourceError if a file is not there: ask `source.absent` first.
+    """
+    return _read_git(source, files) if source.commit else _read_folder(source, files)
+
+
+def clone(url: str, target: Path, *, commit: str) -> None:
+    """Clone the trees of one commit, without file contents, into a bare repository.
+
+    Raises: SourceError with git's own words if the remote or the commit cannot be had.
+    """
+    if not _COMMIT.fullmatch(commit):
+        raise SourceError(f"commit is {commit!r}, expected 40 hexadecimal digits")
+    if is_git(target):
+        origin = _run_git(target, "config", "remote.origin.url").strip()
+        if origin != url:
+            raise SourceError(f"{target} is a clone of {origin}, expected {url}: remove it")
+    else:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _run_git(None, "clone", "--quiet", "--bare", "--filter=blob:none", "--depth=1", "--", url, str(target))
+    if commit not in _list_held(target):
+        _run_git(target, "fetch", "--quiet", "--filter=blob:none", "--depth=1", "origin", commit)
+
+
+def fetch_absent(source: Source, files: Sequence[File]) -> Source:
+    """Fetch the blobs of these files that a partial clone lacks, all in one request.
+
+    Returns: the source with what is still absent.
+    Raises: SourceError with git's own words if the remote does not hand them out.
+    """
+    blobs = sorted({file.blob for file in files} & source.absent)
+    if not blobs:
+        return source
+    _run_git(
+        source.root,
+        *("-c", "fetch.negotiationAlgorithm=noop", "fetch", "origin", "--quiet", "--no-tags"),
+        *("--no-write-fetch-head", "--recurse-submodules=no", "--filter=blob:none", "--stdin"),
+        given="\n".join(blobs) + "\n",
+    )
+    return open_source(source.root, commit=source.commit)
+
+
+def link(url: str, commit: str, path: str, first_line: int = 0, last_line: int = 0) -> str:
+    """Return the web address of a file, or of lines in it, at a pinned commit; empty without a url."""
+    if not (url and commit):
+        return ""
+    lines = f"#L{first_line}" + (f"-L{last_line}" if last_line else "") if first_line else ""
+    return f"{url}/blob/{commit}/{quote(path.encode('utf-8', 'surrogateescape'))}{lines}"
+
+
+def _open_git(root: Path, commit: str) -> Source:
+    try:
+        commit = _run_git(root, "rev-parse", "--verify", "--end-of-options", f"{commit}^{{commit}}").strip()
+    except SourceError as error:
+        raise SourceError(f"{root}: no commit {commit}, expected one that the clone holds") from error
+    listing = _run_git(root, "ls-tree", "-r", "-z", "--full-tree", commit).split("\0")[:-1]
+    entries = [(*head.split(), path) for head, path in (line.split("\t", 1) for line in listing)]
+    files = [File(path, blob) for mode, kind, blob, path in entries if kind == "blob" and mode != _SYMLINK]
+    links = [path for mode, kind, _, path in entries if kind != "blob" or mode == _SYMLINK]
+    held = _list_held(root)
+    absent = frozenset(file.blob for file in files if file.blob not in held)
+    return Source(root, commit, _read_url(root), tuple(sorted(files, key=lambda file: file.path)), absent, tuple(links))
+
+
+def _list_held(root: Path) -> set[str]:
+    """List the objects a clone holds; asking a partial clone for one it lacks would make it fetch."""
+    return set(_run_git(root, "cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname)").split())
+
+
+def _read_url(root: Path) -> str:
+    done = subprocess.run(
+        _git(root, "config", "remote.origin.url"),
+        capture_output=True,
+        text=True,
+        env=_environment(),
+        check=False,
+    )
+    parts = urlsplit(done.stdout.strip())
+    if parts.scheme != "https":
+        return ""
+    host = parts.netloc.rpartition("@")[2]  # a clone's address may carry a password
+    return f"https://{host}{parts.path.removesuffix('/').removesuffix('.git')}"
+
+
+def _read_git(source: Source, files: Sequence[File]) -> Iterator[tuple[File, bytes]]:
+    command = _git(source.root, "cat-file", "--batch", "--buffer")
+    with subprocess.Popen(
+        command, env=_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, pipesize=PIPE_BYTES
+    ) as git:
+        # git answers while it is still being asked, and unpacks while we parse: both need a hand free
+        read: queue.Queue[bytes | SourceError] = queue.Queue(READ_AHEAD)
+        asking = threading.Thread(target=_ask, args=(git.stdin, files), daemon=True)
+        reading = threading.Thread(target=_answer, args=(git.stdout, source, files, read), daemon=True)
+        asking.start()
+        reading.start()
+        try:
+            for file in files:
+                text = read.get()
+                if isinstance(text, SourceError):
+                    raise text
+                yield file, text
+        finally:
+            git.kill()
+            while reading.is_alive():  # a reader that stops early leaves texts in the queue
+                with contextlib.suppress(queue.Empty):
+                    read.get(timeout=0.01)
+            asking.join()
+
+
+def _ask(stdin: IO[bytes], files: Sequence[File]) -> None:
+    with contextlib.suppress(BrokenPipeError), stdin:  # the reader stopped early and says why
+        stdin.write("".join(f"{file.blob}\n" for file in files).encode())
+
+
+def _answer(stdout: IO[bytes], source: Source, files: Sequence[File], read: queue.Queue) -> None:
+    for file in files:
+        head = stdout.readline().split()
+        if len(head) != 3 or head[1] != b"blob":
+            found = b" ".join(head).decode() or "nothing"
+            return read.put(SourceError(f"{source.root}: git answered {found!r} for {file.path}, expected a blob"))
+        size = int(head[2])
+        text = stdout.read(size + 1)[:-1]
+        if len(text) != size:
+            return read.put(SourceError(f"{source.root}: {file.path} ends after {len(text)} of {size} bytes"))
+        read.put(text)
+
+
+def _open_folder(root: Path) -> Source:
+    found = sorted(path for path in root.rglob("*") if path.is_symlink() or not path.is_dir())
+    links = [path for path in found if path.is_symlink() or not path.is_file()]
+    files = [File(path.relative_to(root).as_posix(), _hash_blob(path)) for path in found if path not in links]
+    names = tuple(path.relative_to(root).as_posix() for path in links)
+    return Source(root, "", "", tuple(sorted(files, key=lambda file: file.path)), frozenset(), names)
+
+
+def _hash_blob(path: Path) -> str:
+    """Return the id that git would give the file, so that a folder and a clone agree."""
+    digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
+    with path.open("rb") as stream:
+        for chunk in iter(lambda: stream.read(1 << 20), b""):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _read_folder(source: Source, files: Sequence[File]) -> Iterator[tuple[File, bytes]]:
+    for file in files:
+        try:
+            yield file, (source.root / file.path).read_bytes()
+        except OSError as error:
+            raise SourceError(f"{source.root / file.path}: {error.strerror}, expected a readable file") from error
+
+
+def _run_git(root: Path | None, *arguments: str, given: str = "") -> str:
+    done = subprocess.run(
+        _git(root, *arguments), input=given.encode(), capture_output=True, env=_environment(), check=False
+    )
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise SourceError(f"git {arguments[0]} in {root or 'a new folder'}: {said[-1] if said else 'failed'}")
+    return done.stdout.decode("utf-8", "surrogateescape")
+
+
+def _git(root: Path | None, *arguments: str) -> list[str]:
+    if root is None:
+        return ["git", *arguments]
+    # named, since git looks upwards for another repository where this one is broken
+    folder = root / ".git" if (root / ".git").exists() else root
+    return ["git", f"--git-dir={folder}", *arguments]
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment without what git sets in hooks, which names another repository than ours."""
+    return {name: value for name, value in os.environ.items() if name not in _REDIRECTING}
