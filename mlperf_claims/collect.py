@@ -1,0 +1,390 @@
+"""Turn results repositories into the tables of `data/training`."""
+
+import argparse
+import csv
+import json
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mlperf_claims import articles, paths
+from mlperf_claims.mllog import Log, LogError, is_number, parse_log
+from mlperf_claims.sources import File, Source, SourceError, clone, fetch_absent, open_source, read_files
+
+Row = dict[str, Any]
+UNREADABLE = object()  # the content of a file whose problem has been said
+
+RESULT_KEY = ("round", "organization", "system", "benchmark")
+COLUMNS = {  # the data dictionary, data/README.md, explains each
+    "rounds": ("round", "repository", "commit", "files_read", "files_absent"),
+    "results": (
+        *RESULT_KEY,
+        *("submitter", "system_name", "division", "availability", "accelerator"),
+        *("nodes", "accelerators_per_node", "accelerators_total", "framework", "logs", "logs_absent"),
+        *("scaling_factor", "system_path", "system_blob", "scaling_path", "scaling_blob"),
+    ),
+    "runs": (
+        *RESULT_KEY,
+        *("run", "start_ms", "start_line", "stop_ms", "stop_line", "status", "init_start_ms", "init_stop_ms"),
+        *("seed", "global_batch_size", "converged_at", "convergence_unit", "problem", "path", "blob"),
+    ),
+    "evals": (*RESULT_KEY, "run", "evaluation", "line", "time_ms", "progress", "unit", "metric", "value"),
+    "reference_convergence": ("round", "benchmark", "batch_size", "run", "converged_at", "path"),
+}
+KEYS = {
+    "rounds": ("round",),
+    "results": RESULT_KEY,
+    "runs": (*RESULT_KEY, "run"),
+    "evals": (*RESULT_KEY, "run", "evaluation"),
+    "reference_convergence": ("round", "benchmark", "batch_size", "run"),
+}
+
+RUNS_DROPPED = {"unet3d": 4}  # from each end; one elsewhere (training_rules.adoc, "Benchmark Results")
+SYSTEM_TEXTS = {  # column: field of the system description
+    "submitter": "submitter",
+    "system_name": "system_name",
+    "division": "division",
+    "availability": "status",
+    "accelerator": "accelerator_model_name",
+    "framework": "framework",
+}
+SYSTEM_NUMBERS = {"nodes": "number_of_nodes", "accelerators_per_node": "accelerators_per_node"}
+
+_ROUND = re.compile(r"training_results_(v\d+\.\d+)")
+_LOG = re.compile(r"([^/]+)/results/([^/]+)/([^/]+)/result_([^/]+)\.txt")
+_SCALING = re.compile(r"([^/]+)/results/([^/]+)/([^/]+)/scaling\.json")
+_SYSTEM = re.compile(r"([^/]+)/systems/([^/]+)\.json")
+_STRAY = re.compile(r"/results/.*/result_[^/]*\.txt(/|$)")
+_REFERENCE = re.compile(r"(?:.*/)?training_(\d+\.\d+)\.0/rcps_([^/]+)\.json")
+
+
+class CollectError(ValueError):
+    """Everything that stops the tables from being written, a line each."""
+
+
+@dataclass
+class Collected:
+    """The tables being filled, and what a reader has to be told about them."""
+
+    tables: dict[str, list[Row]] = field(default_factory=lambda: {name: [] for name in COLUMNS})
+    notes: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+def collect(sources: Iterable[Source], *, evals_of: frozenset[tuple[str, str]]) -> Collected:
+    """Read results repositories and reference convergence points into tables.
+
+    Args:
+        sources: results repositories, named training_results_v…, and at most one source of
+            reference points; any other is named in the notes.
+        evals_of: (round, benchmark) pairs whose evaluation points are kept.
+    Returns: tables sorted by key, columns as in COLUMNS; notes on what was left out.
+    Raises: CollectError listing every file that cannot be used.
+    """
+    collected = Collected()
+    references = []
+    for source in sources:
+        if match := _ROUND.fullmatch(source.name):
+            _collect_round(collected, source, match[1], evals_of)
+        elif any(_REFERENCE.fullmatch(file.path) for file in source.files):
+            references.append(source)
+        else:
+            collected.notes.append(f"{source.root}: not read, expected a name like training_results_v5.0")
+    rounds = {row["round"] for row in collected.tables["rounds"]}
+    if not rounds and not collected.problems:
+        collected.problems.append("no results repository found, expected folders named like training_results_v5.0")
+    for source in references:
+        _collect_references(collected, source, rounds)
+    if collected.problems:
+        raise CollectError("\n".join(collected.problems))
+    for name, rows in collected.tables.items():
+        rows.sort(key=lambda row: tuple(row[column] for column in KEYS[name]))
+        _check_unique(name, rows)
+    return collected
+
+
+def open_sources(raw: Path) -> list[Source]:
+    """Open a results repository, or each folder of a folder of them, in order of name."""
+    if not raw.is_dir():
+        raise SourceError(f"{raw}: no such folder, expected a folder of results repositories")
+    if _ROUND.fullmatch(raw.resolve().name.removesuffix(".git")):
+        return [open_source(raw)]
+    return [open_source(folder) for folder in sorted(raw.iterdir()) if folder.is_dir()]
+
+
+def clone_sources(pins: Iterable[Row], target: Path) -> list[Source]:
+    """Clone the pinned repositories and fetch just the files that are read, in one batch each."""
+    sources = []
+    for pin in pins:
+        folder = target / f"{pin['name']}.git"
+        clone(pin["repository"], folder, commit=pin["commit"])
+        source = open_source(folder, commit=pin["commit"])
+        wanted = [file for file in source.files if _is_wanted(file)]
+        print(f"{source.name}: {len(wanted)} files at {source.commit[:12]}", file=sys.stderr)
+        sources.append(fetch_absent(source, wanted))
+    return sources
+
+
+def load_pins(path: Path = paths.SOURCES) -> list[Row]:
+    """Load `data/sources.csv`: one row per public repository, with the commit that is audited.
+
+    Raises: CollectError if it cannot be read, or a row lacks its name, repository or commit.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8") as stream:
+            pins = list(csv.DictReader(stream))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise CollectError(f"{path}: {error}, expected a CSV of name, repository and commit") from error
+    for line, pin in enumerate(pins, start=2):
+        for column in ("name", "repository", "commit"):
+            if not pin.get(column):
+                raise CollectError(f"{path} line {line}: no {column}, expected name, repository and commit")
+    return pins
+
+
+def write_tables(tables: dict[str, list[Row]], folder: Path) -> None:
+    """Write every table as CSV; all of them are complete before the first replaces an old one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    waiting = []
+    try:
+        for name, rows in tables.items():
+            temporary = folder / f".{name}.csv.tmp"
+            waiting.append((temporary, folder / f"{name}.csv"))
+            with temporary.open("w", newline="", encoding="utf-8") as stream:
+                writer = csv.DictWriter(stream, COLUMNS[name], lineterminator="\n")
+                writer.writeheader()
+                writer.writerows(rows)
+        for temporary, final in waiting:
+            temporary.replace(final)
+    finally:
+        for temporary, _ in waiting:
+            temporary.unlink(missing_ok=True)
+
+
+def runs_dropped(benchmark: str) -> int:
+    """Return how many runs are dropped from each end before the mean."""
+    return RUNS_DROPPED.get(benchmark, 1)
+
+
+def _is_wanted(file: File) -> bool:
+    return any(pattern.fullmatch(file.path) for pattern in (_LOG, _SCALING, _SYSTEM, _REFERENCE))
+
+
+def _collect_round(collected: Collected, source: Source, round_: str, evals_of: frozenset[tuple[str, str]]) -> None:
+    wanted = [file for file in source.files if _is_wanted(file)]
+    present = [file for file in wanted if file.blob not in source.absent]
+    logs = _group(source.files, _LOG)
+    if stray := [file.path for file in source.files if _STRAY.search(file.path) and not _is_wanted(file)]:
+        collected.notes.append(f"{source.name}: {len(stray)} files named result_… that are no logs: {_some(stray)}")
+    for path in source.links:
+        if _is_wanted(File(path, "")):
+            collected.problems.append(f"{source.name}: {path} is a link, expected a file")
+    for file in wanted:
+        if not file.path.isprintable():
+            collected.problems.append(f"{source.name}: {file.path!r}, expected a path in printable UTF-8")
+    if not logs:
+        collected.problems.append(
+            f"{source.root}: no log, expected <organization>/results/<system>/<benchmark>/result_0.txt"
+        )
+    systems = _read_jsons(collected, source, {key: files[0] for key, files in _group(source.files, _SYSTEM).items()})
+    scalings = _read_jsons(collected, source, {key: files[0] for key, files in _group(source.files, _SCALING).items()})
+    for key, files in sorted(logs.items()):
+        row = dict(zip(RESULT_KEY, (round_, *key), strict=True))
+        row |= _describe_system(collected, source, key, systems.get(key[:2]))
+        row |= _describe_scaling(collected, source, scalings.get(key))
+        row |= {"logs": len(files), "logs_absent": sum(file.blob in source.absent for file in files)}
+        if row["logs_absent"]:
+            absent = [file.path for file in files if file.blob in source.absent]
+            collected.notes.append(f"{source.name}: {len(absent)} of {len(files)} logs absent: {_some(absent)}")
+        collected.tables["results"].append(row)
+    _collect_runs(collected, source, round_, evals_of)
+    collected.tables["rounds"].append(
+        {
+            **{"round": round_, "repository": source.url, "commit": source.commit},
+            **{"files_read": len(present), "files_absent": len(wanted) - len(present)},
+        }
+    )
+
+
+def _collect_runs(collected: Collected, source: Source, round_: str, evals_of: frozenset[tuple[str, str]]) -> None:
+    files = [f for f in source.files if f.blob not in source.absent and _LOG.fullmatch(f.path)]
+    unreadable = defaultdict(list)
+    for file, text in read_files(source, files):
+        organization, system, benchmark, run = _LOG.fullmatch(file.path).groups()
+        key = dict(zip(RESULT_KEY, (round_, organization, system, benchmark), strict=True)) | {"run": run}
+        row = key | {"path": file.path, "blob": file.blob}
+        try:
+            log = parse_log(text)
+        except LogError as error:
+            unreadable[organization, system, benchmark].append(f"{source.name}: {file.path}: {error}")
+            row["problem"] = str(error)
+        else:
+            row |= _describe_run(log)
+            if (round_, benchmark) in evals_of:
+                collected.tables["evals"] += _describe_evals(key, log)
+        collected.tables["runs"].append(row)
+    for (*_, benchmark), messages in sorted(unreadable.items()):
+        # one unreadable log can stand for the run that did not converge; more leave no score
+        usable = len(messages) <= runs_dropped(benchmark)
+        (collected.notes if usable else collected.problems).extend(messages)
+
+
+def _describe_run(log: Log) -> Row:
+    names = ("start_ms", "start_line", "stop_ms", "stop_line", "status", "init_start_ms", "init_stop_ms")
+    names += ("seed", "global_batch_size", "converged_at", "convergence_unit")
+    return {name: getattr(log, name) for name in names} | {"problem": ""}
+
+
+def _describe_evals(key: Row, log: Log) -> Iterator[Row]:
+    for number, one in enumerate(log.evaluations):
+        facts = {name: getattr(one, name) for name in ("line", "time_ms", "progress", "unit", "metric", "value")}
+        yield key | {"evaluation": number} | facts
+
+
+def _describe_system(collected: Collected, source: Source, key: tuple, found: tuple[File, Any] | None) -> Row:
+    path, problems = f"{key[0]}/systems/{key[1]}.json", collected.problems
+    if found is None:
+        problems.append(f"{source.name}: no {path}, expected the system description of {'/'.join(key)}")
+        return {}
+    file, description = found
+    if description is UNREADABLE:
+        return {}
+    if not isinstance(description, dict):
+        problems.append(f"{source.name}: {path}: {description!r:.60}, expected a JSON object")
+        return {}
+    row = {"system_path": file.path, "system_blob": file.blob}
+    for column, name in SYSTEM_TEXTS.items():
+        text = description.get(name)
+        if not isinstance(text, str) or not (text := " ".join(text.split())).isprintable():
+            problems.append(f"{source.name}: {path}: {name} is {text!r:.60}, expected text")
+        row[column] = text
+    for column, name in SYSTEM_NUMBERS.items():
+        row[column] = _parse_count(description.get(name))
+        if row[column] is None:
+            shown = f"{description.get(name)!r:.60}"
+            problems.append(f"{source.name}: {path}: {name} is {shown}, expected a whole number")
+    row["accelerators_total"] = (row["nodes"] or 0) * (row["accelerators_per_node"] or 0)
+    return row
+
+
+def _parse_count(value: Any) -> int | None:  # noqa: ANN401 - whatever JSON holds
+    """Return a count given as a number or, as most descriptions do, as its text; None for anything else."""
+    if isinstance(value, str) and re.fullmatch(r"\s*\d{1,9}(\.0*)?\s*", value, re.ASCII):
+        return int(float(value))
+    return int(value) if is_number(value) and 0 <= value < 1e9 and value == int(value) else None
+
+
+def _describe_scaling(collected: Collected, source: Source, found: tuple[File, Any] | None) -> Row:
+    if found is None or found[1] is UNREADABLE:
+        return {}
+    file, content = found
+    factor = content.get("scaling_factor") if isinstance(content, dict) else content
+    if not isinstance(content, dict) or not is_number(factor) or factor <= 0:
+        shown = f"scaling_factor is {factor!r:.60}"
+        collected.problems.append(f"{source.name}: {file.path}: {shown}, expected a number above 0")
+    return {"scaling_factor": factor, "scaling_path": file.path, "scaling_blob": file.blob}
+
+
+def _collect_references(collected: Collected, source: Source, rounds: set[str]) -> None:
+    files = {key: found for key, found in _group(source.files, _REFERENCE).items() if f"v{key[0]}" in rounds}
+    for several in (found for found in files.values() if len(found) > 1):
+        collected.problems.append(f"{source.name}: {_some([file.path for file in several])}, expected one of them")
+    read = _read_jsons(collected, source, {key: found[0] for key, found in files.items()})
+    for (ruleset, benchmark), (file, points) in sorted(read.items()):
+        if points is UNREADABLE:
+            continue
+        try:
+            rows = list(_list_reference_runs(points))
+        except (KeyError, TypeError, AttributeError) as error:
+            wanted = "points with BS and a list of numbers, Epochs to converge"
+            collected.problems.append(f"{source.name}: {file.path}: {error}, expected {wanted}")
+        else:
+            at = {"round": f"v{ruleset}", "benchmark": benchmark, "path": file.path}
+            collected.tables["reference_convergence"] += [at | row for row in rows]
+
+
+def _list_reference_runs(points: dict[str, Any]) -> Iterator[Row]:
+    runs_so_far = Counter()
+    for name, point in points.items():
+        batch_size = point["BS"]
+        if not is_number(batch_size) or batch_size != int(batch_size):
+            raise TypeError(f"{name} has BS {batch_size!r}")
+        for value in point.get("Epochs to converge") or point["samples to converge"]:
+            if not is_number(value):
+                raise TypeError(f"{name} converges at {value!r}")
+            yield {"batch_size": batch_size, "run": runs_so_far[batch_size], "converged_at": value}
+            runs_so_far[batch_size] += 1
+
+
+def _read_jsons(collected: Collected, source: Source, files: dict[tuple, File]) -> dict[tuple, tuple[File, Any]]:
+    present = {key: file for key, file in sorted(files.items()) if file.blob not in source.absent}
+    for key in sorted(files.keys() - present.keys()):
+        collected.problems.append(f"{source.name}: {files[key].path} is absent from this clone, expected its content")
+    read = {}
+    for key, (file, text) in zip(present, read_files(source, list(present.values())), strict=True):
+        try:
+            read[key] = (file, json.loads(text.decode("utf-8-sig")))
+        except (ValueError, RecursionError) as error:
+            collected.problems.append(f"{source.name}: {file.path}: {error}, expected JSON in UTF-8")
+            read[key] = (file, UNREADABLE)
+    return read
+
+
+def _group(files: Sequence[File], pattern: re.Pattern) -> dict[tuple, list[File]]:
+    """Return the files whose path matches, by the folders the pattern captures (three at most)."""
+    grouped = defaultdict(list)
+    for file in files:
+        if match := pattern.fullmatch(file.path):
+            grouped[match.groups()[:3]].append(file)
+    return dict(grouped)
+
+
+def _check_unique(name: str, rows: list[Row]) -> None:
+    keys = [tuple(row[column] for column in KEYS[name]) for row in rows]
+    if twice := sorted({str(key) for key in keys if keys.count(key) > 1}) if len(set(keys)) < len(keys) else []:
+        raise CollectError(f"{name}: {len(twice)} keys more than once: {_some(twice)}")
+
+
+def _some(names: Sequence[str], *, most: int = 3) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m mlperf_claims.collect", description=__doc__)
+    parser.add_argument("--raw", type=Path, help="folder of results repositories; without it they are cloned")
+    parser.add_argument("--clones", type=Path, default=paths.BUILD / "raw", help="where to clone them")
+    parser.add_argument(
+        "--pins", type=Path, default=paths.SOURCES, help="which repositories to clone, at which commits"
+    )
+    parser.add_argument("--out", type=Path, default=paths.TRAINING)
+    options = parser.parse_args(arguments)
+    try:
+        sources = open_sources(options.raw) if options.raw else clone_sources(load_pins(options.pins), options.clones)
+        collected = collect(sources, evals_of=articles.load_benchmarks())
+        write_tables(collected.tables, options.out)
+    except (SourceError, CollectError, articles.ArticleError, OSError) as error:
+        print(error, file=sys.stderr)
+        print("nothing was written", file=sys.stderr)
+        return 1
+    for note in collected.notes:
+        print(f"note: {note}")
+    _print_totals(collected)
+    return 0
+
+
+def _print_totals(collected: Collected) -> None:
+    for row in collected.tables["rounds"]:
+        runs = [run for run in collected.tables["runs"] if run["round"] == row["round"]]
+        results = [result for result in collected.tables["results"] if result["round"] == row["round"]]
+        left_out = sum(bool(run.get("problem")) for run in runs)
+        print(f"{row['round']}: {len(runs)} logs in {len(results)} results, {left_out} logs unreadable, "
+              f"{row['files_absent']} files absent")  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,27 @@
+"""Tests of `collect` over the real results repositories, where a copy of them is at hand."""
+
+import pytest
+
+from mlperf_claims import paths
+from mlperf_claims.collect import collect, open_sources
+
+RAW = paths.ROOT.parent / "shared" / "raw"
+pytestmark = pytest.mark.skipif(not RAW.is_dir(), reason=f"the real logs are not at {RAW}")
+
+
+@pytest.fixture(scope="module")
+def collected():
+    """The tables of all the rounds, without evaluations: no test here asks for them."""
+    return collect(open_sources(RAW), evals_of=frozenset())
+
+
+@pytest.mark.parametrize(
+    ("round_", "logs", "results"),
+    [("v3.0", 2771, 260), ("v3.1", 2208, 209), ("v5.0", 1717, 201)],  # counted in the repositories
+)
+def test_every_log_and_result_of_a_round_is_read(collected, round_, logs, results):
+    """No log is lost and none is invented, and each is listed under its result."""
+    of_round = [row for row in collected.tables["results"] if row["round"] == round_]
+    assert len(of_round) == results
+    assert sum(row["round"] == round_ for row in collected.tables["runs"]) == logs
+    assert sum(row["logs"] for row in of_round) == logs
