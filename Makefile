@@ -1,5 +1,6 @@
 # One HTML report from raw MLPerf logs. Bare `make` lists the targets.
-ARTICLE ?= $(shell cat data/articles/default)
+DEFAULT := $(shell cat data/articles/default)
+ARTICLE ?= $(DEFAULT)
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 PORT ?= 8000
 PYTHON ?= python3
@@ -14,6 +15,8 @@ NOTEBOOKS := $(sort $(wildcard notebooks/*.ipynb))
 SUMMARY := $(BUILD)/notebooks/00-summary.ipynb
 EXECUTED := $(patsubst notebooks/%,$(BUILD)/notebooks/%,$(NOTEBOOKS))
 INPUTS := $(wildcard mlperf_claims/*.py) $(wildcard data/training/*.csv) data/articles/$(ARTICLE).yaml $(VENV)/installed
+# The README tells the findings of the default article.
+README := $(if $(filter $(DEFAULT),$(ARTICLE)),--readme README.md)
 PAGE := $(wildcard mlperf_claims/page/*)
 
 # Notebooks run beside each other, one to a core.
@@ -35,10 +38,10 @@ report: $(BUILD)/report.html  ## Execute the notebooks and write the report
 	@echo $(BUILD)/report.html
 
 check: report  ## Compare the verdicts with the reviewed ones
-	@$(PY) -m mlperf_claims.verdicts check $(ARTICLE)
+	@$(PY) -m mlperf_claims.review check $(ARTICLE) $(README)
 
 accept: report  ## Make the verdicts of this build the reviewed ones
-	@$(PY) -m mlperf_claims.verdicts accept $(ARTICLE)
+	@$(PY) -m mlperf_claims.review accept $(ARTICLE) $(README)
 
 data: $(VENV)/installed  ## Read the results repositories in RAW, or clone them, into data/training
 	$(PY) -m mlperf_claims.collect $(if $(RAW),--raw '$(RAW)')
@@ -77,6 +80,7 @@ $(VENV)/installed: requirements.txt
 # Each notebook has a parameters file, rewritten only when its content changes: make cannot see a command line.
 $(BUILD)/parameters/%.json: parameters ;
 parameters: $(VENV)/installed
+	@rm -f $(filter-out $(EXECUTED),$(wildcard $(BUILD)/notebooks/*.ipynb))
 	@$(PY) -m mlperf_claims.parameters --names '$(NAMES)' $(ARTICLE) $(MAKEOVERRIDES)
 
 $(BUILD)/notebooks/%.ipynb: notebooks/%.ipynb $(BUILD)/parameters/%.json $(INPUTS)

@@ -15,11 +15,11 @@ from mlperf_claims import paths
 RELATIONS = {  # words in front of a printed figure, and how they bind it
     "over": "over",
     "more than": "over",
-    "at least": "over",
+    "at least": "at least",
     "under": "under",
     "less than": "under",
     "fewer than": "under",
-    "up to": "under",
+    "up to": "up to",
     "around": "around",
     "about": "around",
     "nearly": "around",
@@ -39,10 +39,15 @@ ARTICLE_KEYS = (
 )
 CLAIM_KEYS = ("id", "says", "kind", "stated", "headline", "round", "benchmark", "division")
 PAIRS = ("same size",)  # compare every baseline with the subject of as many accelerators
+PICKS = ("fastest",)  # by official score, where a selection meets several
 SELECTION_KEYS = (
     *("round", "benchmark", "division", "organization", "submitter", "system"),
     *("accelerator", "accelerators", "availability", "pick"),
 )
+
+
+# digits, and then no more of them: neither a comma that groups otherwise nor the second half of a range
+_FIGURE = re.compile(r"(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?(?![\d,.])(?!\s*[\d–-]\s*\d?)(.*)", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -80,16 +85,21 @@ class Stated:
     text: str
     value: float  # nan where the text has no figure ("several")
     unit: str
-    relation: str  # exactly, over, under or around
+    relation: str  # exactly, or a value of RELATIONS
     decimals: int
 
     @property
     def interval(self) -> tuple[float, float]:
         """The values that the printed digits stand for: [low, high); one side is infinite for over, under."""
-        if self.relation == "over":
-            return math.nextafter(self.value, math.inf), math.inf
-        if self.relation == "under":
-            return -math.inf, self.value
+        match self.relation:
+            case "over":
+                return math.nextafter(self.value, math.inf), math.inf
+            case "at least":
+                return self.value, math.inf
+            case "under":
+                return -math.inf, self.value
+            case "up to":
+                return -math.inf, math.nextafter(self.value, math.inf)
         half = self.value * AROUND if self.relation == "around" else 0.5 * 10.0**-self.decimals
         # rounded, since 2.1 - 0.05 is 2.0500000000000003 in binary and the edge belongs to the figure
         low, high = (round(edge, self.decimals + 6) for edge in (self.value - half, self.value + half))
@@ -165,16 +175,19 @@ def parse_stated(text: str) -> Stated:
     """Parse a figure as printed, such as "27.33 min", "over 34x", "around 156 racks", "3,584 H100".
 
     Returns: value and unit; the value is nan for words without a figure, such as "several".
+    Raises: ArticleError for a figure that can be read in more than one way, such as "1,5x" or "10-20 min".
     """
-    words = text.strip()
+    words = " ".join(text.split())
     relation = "exactly"
     for word, meaning in RELATIONS.items():
         if words.lower().startswith(word + " "):
             relation, words = meaning, words[len(word) :].strip()
             break
-    match = re.match(r"(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?(.*)", words)
-    if not match:
+    if not words[:1].isdigit():
         return Stated(text, math.nan, words, relation, 0)
+    match = _FIGURE.fullmatch(words)
+    if not match:
+        raise ArticleError(f"stated is {text!r}, expected one figure such as 2.1x or 3,584 GPUs, or words")
     whole, fraction, unit = match.groups()
     value = float(f"{whole.replace(',', '')}.{fraction or '0'}")
     return Stated(text, value, unit.strip(), relation, len(fraction or ""))
@@ -228,17 +241,17 @@ class _UniqueLoader(yaml.SafeLoader):
     """SafeLoader that refuses a key given twice, which YAML would let the last one win."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        for (key_node, _), key in zip(node.value, keys, strict=True):
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value if not key.tag.endswith(":merge")]
+        for key in keys:
             if keys.count(key) > 1:
-                raise yaml.MarkedYAMLError(problem=f"key {key!r} is there twice", problem_mark=key_node.start_mark)
+                raise yaml.MarkedYAMLError(problem=f"key {key!r} is there twice", problem_mark=node.start_mark)
         return super().construct_mapping(node, deep)
 
 
 def _load_yaml(path: Path) -> dict[str, Any]:
     try:
         content = yaml.load(path.read_text(encoding="utf-8"), _UniqueLoader)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # an impossible date is a ValueError
         raise ArticleError(f"{path.name}: {error}, expected YAML in UTF-8") from error
     if not isinstance(content, dict):
         raise ArticleError(f"{path.name}: found {type(content).__name__}, expected keys {', '.join(ARTICLE_KEYS)}")
@@ -248,6 +261,8 @@ def _load_yaml(path: Path) -> dict[str, Any]:
 def _find_article_problems(content: Mapping[str, Any]) -> Iterable[str]:
     optional = ("source", "assumptions")
     yield from _find_key_problems("the article", content, ARTICLE_KEYS, [k for k in ARTICLE_KEYS if k not in optional])
+    for key in ("title", "publisher", "source", "round", "benchmark", "division"):
+        yield from _find_text_problems("the article", content, key)
     assumptions = content.get("assumptions", {})
     if not isinstance(assumptions, dict):
         yield f"assumptions is {assumptions!r}, expected names with value, unit and because"
@@ -255,42 +270,76 @@ def _find_article_problems(content: Mapping[str, Any]) -> Iterable[str]:
     for name, given in assumptions.items():
         wanted = ("value", "unit", "because")
         yield from _find_key_problems(f"assumption {name}", given, wanted, wanted)
+        value = given.get("value") if isinstance(given, dict) else 0
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            yield f"assumption {name}: value is {value!r}, expected a number"
     claims = content.get("claims", [])
     if not isinstance(claims, list) or not claims:
         yield f"claims is {claims!r:.40}, expected a list of claims"
         return
-    ids = [claim.get("id") for claim in claims if isinstance(claim, dict)]
+    ids = [str(claim.get("id")) for claim in claims if isinstance(claim, dict)]
+    rates = [str(claim.get("id")) for claim in claims if isinstance(claim, dict) and _is_rate(claim)]
     for id_ in dict.fromkeys(id_ for id_ in ids if ids.count(id_) > 1):
         yield f"claim id {id_!r} is there {ids.count(id_)} times, expected once"
     for number, claim in enumerate(claims, start=1):
-        yield from _find_claim_problems(number, claim, assumptions, ids)
+        yield from _find_claim_problems(number, claim, assumptions, rates)
 
 
-def _find_claim_problems(number: int, claim: object, assumptions: Mapping, ids: list) -> Iterable[str]:
-    where = f"claim {claim.get('id', number)!r}" if isinstance(claim, dict) else f"claim {number}"
-    if isinstance(claim, dict) and claim.get("kind") not in KINDS:
-        yield f"{where}: unknown kind {claim.get('kind')!r}{_suggest(str(claim.get('kind')), KINDS)}"
-        return
-    kind = KINDS[claim["kind"]] if isinstance(claim, dict) else Kind()
-    allowed = (*CLAIM_KEYS, *kind.required, *kind.optional)
-    yield from _find_key_problems(where, claim, allowed, ("id", "says", "kind", "stated", *kind.required))
+def _is_rate(claim: Mapping[str, Any]) -> bool:
+    return claim.get("kind") == "speedup" and "pairs" not in claim
+
+
+def _find_claim_problems(number: int, claim: object, assumptions: Mapping, rates: list[str]) -> Iterable[str]:
     if not isinstance(claim, dict):
+        yield f"claim {number} is {claim!r:.60}, expected keys {', '.join(CLAIM_KEYS)}"
         return
-    for key in ("id", "says", "stated"):
-        if key in claim and not isinstance(claim[key], str):
-            yield f"{where}: {key} is {claim[key]!r}, expected text (put it in quotes)"
+    where, kind = f"claim {claim.get('id', number)!r}", Kind()
+    if isinstance(claim.get("kind"), str) and claim["kind"] in KINDS:
+        kind = KINDS[claim["kind"]]
+        allowed = (*CLAIM_KEYS, *kind.required, *kind.optional)
+        yield from _find_key_problems(where, claim, allowed, ("id", "says", "kind", "stated", *kind.required))
+    else:
+        yield f"{where}: unknown kind {claim.get('kind')!r}{_suggest(str(claim.get('kind')), KINDS)}"
+    for key in ("id", "says", "stated", "round", "benchmark", "division", "because"):
+        yield from _find_text_problems(where, claim, key)
+    if isinstance(claim.get("stated"), str):
+        try:
+            parse_stated(claim["stated"])
+        except ArticleError as error:
+            yield f"{where}: {error}"
     if claim.get("pairs", PAIRS[0]) not in PAIRS:
         yield f"{where}: pairs is {claim['pairs']!r}, expected {' or '.join(PAIRS)}"
     if not isinstance(claim.get("headline", False), bool):
         yield f"{where}: headline is {claim['headline']!r}, expected true or false"
     for role in ("subject", "baseline"):
         if role in claim:
-            yield from _find_key_problems(f"{where}: {role}", claim[role], SELECTION_KEYS, ())
-    if "speedup" in kind.required and claim.get("speedup") not in ids:
-        yield f"{where}: speedup is {claim.get('speedup')!r}, expected the id of a claim"
+            yield from _find_selection_problems(f"{where}: {role}", claim[role])
+    if "speedup" in kind.required and claim.get("speedup") not in rates:
+        yield f"{where}: speedup is {claim.get('speedup')!r}, expected the id of a claim of that kind, about one pair"
     for key in ("active_per_rack", "baseline_per_rack"):
-        if key in claim and claim[key] not in assumptions:
+        if key in claim and str(claim[key]) not in assumptions:
             yield f"{where}: {key} is {claim[key]!r}, expected the name of an assumption"
+
+
+def _find_selection_problems(where: str, selection: object) -> Iterable[str]:
+    yield from _find_key_problems(where, selection, SELECTION_KEYS, ())
+    if not isinstance(selection, dict):
+        return
+    for key in selection.keys() - {"accelerators", "accelerator", "pick"}:
+        yield from _find_text_problems(where, selection, key)
+    accelerators, names = selection.get("accelerators", 0), selection.get("accelerator", "any")
+    if isinstance(accelerators, bool) or not isinstance(accelerators, int):
+        yield f"{where}: accelerators is {accelerators!r}, expected a whole number"
+    names = names if isinstance(names, list) else [names]
+    if not names or not all(isinstance(name, str) for name in names):
+        yield f"{where}: accelerator is {selection['accelerator']!r}, expected text or a list of texts"
+    if selection.get("pick", PICKS[0]) not in PICKS:
+        yield f"{where}: pick is {selection['pick']!r}, expected {' or '.join(PICKS)}"
+
+
+def _find_text_problems(where: str, found: Mapping[str, Any], key: str) -> Iterable[str]:
+    if key in found and not isinstance(found[key], str):
+        yield f"{where}: {key} is {found[key]!r}, expected text (put it in quotes)"
 
 
 def _find_key_problems(where: str, found: object, allowed: Iterable[str], required: Iterable[str]) -> Iterable[str]:

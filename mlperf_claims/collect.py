@@ -58,8 +58,9 @@ _ROUND = re.compile(r"training_results_(v\d+\.\d+)")
 _LOG = re.compile(r"([^/]+)/results/([^/]+)/([^/]+)/result_([^/]+)\.txt")
 _SCALING = re.compile(r"([^/]+)/results/([^/]+)/([^/]+)/scaling\.json")
 _SYSTEM = re.compile(r"([^/]+)/systems/([^/]+)\.json")
-_STRAY = re.compile(r"/results/.*/result_[^/]*\.txt(/|$)")
+_STRAY = re.compile(r"/result_[^/]*\.txt(/|$)")
 _REFERENCE = re.compile(r"(?:.*/)?training_(\d+\.\d+)\.0/rcps_([^/]+)\.json")
+_WANTED = re.compile("|".join(f"(?:{pattern.pattern})" for pattern in (_LOG, _SCALING, _SYSTEM, _REFERENCE)))
 
 
 class CollectError(ValueError):
@@ -123,7 +124,7 @@ def clone_sources(pins: Iterable[Row], target: Path) -> list[Source]:
         folder = target / f"{pin['name']}.git"
         clone(pin["repository"], folder, commit=pin["commit"])
         source = open_source(folder, commit=pin["commit"])
-        wanted = [file for file in source.files if _is_wanted(file)]
+        wanted = [file for file in source.files if is_wanted(file)]
         print(f"{source.name}: {len(wanted)} files at {source.commit[:12]}", file=sys.stderr)
         sources.append(fetch_absent(source, wanted))
     return sources
@@ -170,18 +171,18 @@ def runs_dropped(benchmark: str) -> int:
     return RUNS_DROPPED.get(benchmark, 1)
 
 
-def _is_wanted(file: File) -> bool:
-    return any(pattern.fullmatch(file.path) for pattern in (_LOG, _SCALING, _SYSTEM, _REFERENCE))
+def is_wanted(file: File) -> bool:
+    return _WANTED.fullmatch(file.path) is not None
 
 
 def _collect_round(collected: Collected, source: Source, round_: str, evals_of: frozenset[tuple[str, str]]) -> None:
-    wanted = [file for file in source.files if _is_wanted(file)]
+    wanted = [file for file in source.files if is_wanted(file)]
     present = [file for file in wanted if file.blob not in source.absent]
-    logs = _group(source.files, _LOG)
-    if stray := [file.path for file in source.files if _STRAY.search(file.path) and not _is_wanted(file)]:
+    logs = _group(wanted, _LOG)
+    if stray := [file.path for file in source.files if _STRAY.search(file.path) and not _LOG.fullmatch(file.path)]:
         collected.notes.append(f"{source.name}: {len(stray)} files named result_… that are no logs: {_some(stray)}")
     for path in source.links:
-        if _is_wanted(File(path, "")):
+        if is_wanted(File(path, "")):
             collected.problems.append(f"{source.name}: {path} is a link, expected a file")
     for file in wanted:
         if not file.path.isprintable():
@@ -190,8 +191,8 @@ def _collect_round(collected: Collected, source: Source, round_: str, evals_of: 
         collected.problems.append(
             f"{source.root}: no log, expected <organization>/results/<system>/<benchmark>/result_0.txt"
         )
-    systems = _read_jsons(collected, source, {key: files[0] for key, files in _group(source.files, _SYSTEM).items()})
-    scalings = _read_jsons(collected, source, {key: files[0] for key, files in _group(source.files, _SCALING).items()})
+    systems = _read_jsons(collected, source, {key: files[0] for key, files in _group(wanted, _SYSTEM).items()})
+    scalings = _read_jsons(collected, source, {key: files[0] for key, files in _group(wanted, _SCALING).items()})
     for key, files in sorted(logs.items()):
         row = dict(zip(RESULT_KEY, (round_, *key), strict=True))
         row |= _describe_system(collected, source, key, systems.get(key[:2]))

@@ -7,11 +7,12 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 MARKER = b":::MLLOG"  # mlperf_logging writes it before every record; launchers may put text in front
+LARGEST = sys.float_info.max  # JSON holds whole numbers beyond it, and Python reads them
 STATUSES = ("success", "aborted")  # of run_stop; training_rules.adoc, "Benchmark Results"
 EVALUATIONS = ("eval_accuracy", "eval_error")
 ONCE = ("run_start", "run_stop")
@@ -70,8 +71,7 @@ class _Record(_Head):
     metadata: msgspec.Raw = msgspec.Raw(b"null")
 
 
-@dataclass(frozen=True)
-class _Placed:
+class _Placed(NamedTuple):
     place: int  # among the records of the log
     line: int
     record: _Record
@@ -80,7 +80,7 @@ class _Placed:
 _decode_lines = msgspec.json.Decoder(_Record).decode_lines
 _UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)  # what reading hostile JSON raises
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-_WANTED = frozenset((*ONCE, *EVALUATIONS, "init_start", "init_stop", "seed", "global_batch_size"))
+_KEPT = frozenset((*ONCE, *EVALUATIONS, "init_start", "init_stop", "seed", "global_batch_size"))
 
 
 def parse_log(text: bytes) -> Log:
@@ -94,12 +94,12 @@ def parse_log(text: bytes) -> Log:
         no known status.
     Source: MLPerf compliance checker, `common.yaml` of every ruleset since v0.7.
     """
-    found: dict[str, list[_Placed]] = {key: [] for key in _WANTED}
-    for place, (line, record) in enumerate(_parse_records(text)):
-        if record.key in _WANTED:
-            if not is_number(record.time_ms):
-                raise LogError(f"{record.key} has time_ms {record.time_ms}, expected a finite number", line)
-            found[record.key].append(_Placed(place, line, record))
+    found: dict[str, list[_Placed]] = {key: [] for key in _KEPT}
+    for placed in _find_kept(text):
+        if not abs(placed.record.time_ms) <= LARGEST:  # nan is neither below nor above
+            problem = f"{placed.record.key} has time_ms {placed.record.time_ms}, expected a finite number"
+            raise LogError(problem, placed.line)
+        found[placed.record.key].append(placed)
     start, stop = _parse_once(found, "run_start"), _parse_once(found, "run_stop")
     if stop.place < start.place:  # by place and not by line: two ranks may have written on one
         raise LogError(f"run_stop before run_start on line {start.line}, expected after it", stop.line)
@@ -128,25 +128,31 @@ def parse_log(text: bytes) -> Log:
 
 def is_number(value: Any) -> bool:  # noqa: ANN401 - whatever JSON holds
     """Tell a finite number, of a size that a float can hold, from anything else JSON may hold."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
 
 
-def _parse_records(text: bytes) -> Iterator[tuple[int, _Record]]:
-    """Yield (line, record) for every marker, also where two ranks wrote on one line."""
+def _find_kept(text: bytes) -> Iterator[_Placed]:
+    """Parse the record behind every marker, also where two ranks wrote on one line; yield those we keep."""
     before, *pieces = text.split(MARKER)
     if not pieces:
         found = f"{len(text)} bytes without one" if text.strip() else "an empty file"
         raise LogError(f"found {found}, expected lines marked {MARKER.decode()}")
-    lines = list(accumulate((piece.count(b"\n") for piece in pieces[:-1]), initial=1 + before.count(b"\n")))
     bodies = [piece.partition(b"\n")[0] for piece in pieces]
     try:
         records = _decode_lines(b"\n".join(bodies))
     except _UNREADABLE:
         records = []
     if len(records) != len(bodies):  # name the line at fault, or read what only Python's json accepts
+        lines = accumulate((piece.count(b"\n") for piece in pieces), initial=1 + before.count(b"\n"))
         merged = (b"\n" not in piece for piece in pieces)
-        records = [_parse_record(*found) for found in zip(bodies, lines, merged, strict=True)]
-    return zip(lines, records, strict=True)
+        records = [_parse_record(*found) for found in zip(bodies, lines, merged, strict=False)]
+    ends = list(accumulate(map(len, pieces), initial=len(before)))  # of the text before a record, less its markers
+    line, counted = 1, 0
+    for place, record in [(place, record) for place, record in enumerate(records) if record.key in _KEPT]:
+        end = ends[place] + place * len(MARKER)
+        line += text.count(b"\n", counted, end)
+        counted = end
+        yield _Placed(place, line, record)
 
 
 def _parse_record(body: bytes, line: int, merged: bool) -> _Record:

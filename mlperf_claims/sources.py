@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import os
-import queue
 import re
 import subprocess
 import threading
@@ -13,7 +12,6 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import quote, urlsplit
 
-READ_AHEAD = 8  # files that wait in memory while the parser works
 _SYMLINK = "120000"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _REDIRECTING = (  # git rev-parse --local-env-vars, but for configuration
@@ -26,7 +24,7 @@ _REDIRECTING = (  # git rev-parse --local-env-vars, but for configuration
     ),
     *("GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_SHALLOW_FILE", "GIT_GRAFT_FILE"),
 )
-PIPE_BYTES = 1 << 20  # the largest Linux gives an ordinary user; elsewhere the default stands
+PIPE_BYTES = 1 << 20  # lets git unpack while we parse; the most Linux gives an ordinary user
 
 
 class SourceError(ValueError):
@@ -163,45 +161,29 @@ def _read_url(root: Path) -> str:
 
 def _read_git(source: Source, files: Sequence[File]) -> Iterator[tuple[File, bytes]]:
     command = _git(source.root, "cat-file", "--batch", "--buffer")
-    with subprocess.Popen(
-        command, env=_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, pipesize=PIPE_BYTES
-    ) as git:
-        # git answers while it is still being asked, and unpacks while we parse: both need a hand free
-        read: queue.Queue[bytes | SourceError] = queue.Queue(READ_AHEAD)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "pipesize": PIPE_BYTES}
+    with subprocess.Popen(command, env=_environment(), **pipes) as git:
+        # git answers while it is still being asked: one side has to run beside the other
         asking = threading.Thread(target=_ask, args=(git.stdin, files), daemon=True)
-        reading = threading.Thread(target=_answer, args=(git.stdout, source, files, read), daemon=True)
         asking.start()
-        reading.start()
         try:
             for file in files:
-                text = read.get()
-                if isinstance(text, SourceError):
-                    raise text
+                head = git.stdout.readline().split()
+                if len(head) != 3 or head[1] != b"blob":
+                    found = b" ".join(head).decode() or "nothing"
+                    raise SourceError(f"{source.root}: git answered {found!r} for {file.path}, expected a blob")
+                text = git.stdout.read(int(head[2]))
+                if git.stdout.read(1) != b"\n":
+                    raise SourceError(f"{source.root}: {file.path} ends after {len(text)} of {int(head[2])} bytes")
                 yield file, text
         finally:
             git.kill()
-            while reading.is_alive():  # a reader that stops early leaves texts in the queue
-                with contextlib.suppress(queue.Empty):
-                    read.get(timeout=0.01)
             asking.join()
 
 
 def _ask(stdin: IO[bytes], files: Sequence[File]) -> None:
     with contextlib.suppress(BrokenPipeError), stdin:  # the reader stopped early and says why
         stdin.write("".join(f"{file.blob}\n" for file in files).encode())
-
-
-def _answer(stdout: IO[bytes], source: Source, files: Sequence[File], read: queue.Queue) -> None:
-    for file in files:
-        head = stdout.readline().split()
-        if len(head) != 3 or head[1] != b"blob":
-            found = b" ".join(head).decode() or "nothing"
-            return read.put(SourceError(f"{source.root}: git answered {found!r} for {file.path}, expected a blob"))
-        size = int(head[2])
-        text = stdout.read(size + 1)[:-1]
-        if len(text) != size:
-            return read.put(SourceError(f"{source.root}: {file.path} ends after {len(text)} of {size} bytes"))
-        read.put(text)
 
 
 def _open_folder(root: Path) -> Source:
