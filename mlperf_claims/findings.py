@@ -1,0 +1,283 @@
+"""What a notebook hands to the report: judged claims, carried in the executed notebook itself."""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from mlperf_claims.articles import Article, Claim
+from mlperf_claims.collect import RESULT_KEY
+from mlperf_claims.sources import link
+from mlperf_claims.submissions import describe_differences, take_role
+from mlperf_claims.verdicts import CONFIRMED, NOT_YET, judge_value
+
+MIME = "application/vnd.mlperf-claims.findings+json"
+ROLES = {  # column prefix: what the report calls it
+    "subject": "subject",
+    "baseline": "baseline",
+    "rate_subject": "subject of the speed-up it rests on",
+    "rate_baseline": "baseline of the speed-up it rests on",
+}
+COMPARISONS = (("subject", "baseline"), ("rate_subject", "rate_baseline"))
+
+
+class FindingError(ValueError):
+    """Findings that cannot be made or read."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A claim's figure under one definition, in the stated unit."""
+
+    name: str
+    value: float
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A file a figure was read from; lines are 0 where the whole file is meant."""
+
+    role: str  # of its submission in the claim
+    what: str  # "run 0: 27.00 min", "scaling factor 1.0128", "system description"
+    path: str
+    blob: str
+    commit: str
+    first_line: int
+    last_line: int
+    url: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One judged claim. The first reading decides; `recomputed` is its value."""
+
+    id: str
+    kind: str
+    says: str
+    stated: str
+    decimals: int  # of the stated figure
+    headline: bool
+    unit: str
+    recomputed: float | None
+    verdict: str
+    robust: bool | None  # whether every reading gives the same verdict; None where there is none
+    readings: tuple[Reading, ...] = ()
+    spread: tuple[float, float] | None = None  # what single runs allow: lowest, highest
+    differences: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+
+
+def judge_claim(
+    claim: Claim,
+    readings: Mapping[str, float],
+    *,
+    spread: tuple[float, float] | None = None,
+    differences: Iterable[str] = (),
+    evidence: Iterable[Evidence] = (),
+) -> Finding:
+    """Judge one claim under each reading.
+
+    Args:
+        readings: name: value in the stated unit, the deciding one first; a nan is left out, since
+            not every submission's logs allow every reading.
+    Raises: VerdictError if the stated text has no figure; FindingError if the first reading is nan.
+    """
+    first = next(iter(readings))
+    if math.isnan(readings[first]):
+        raise FindingError(f"{claim.id}: {first} is nan, expected a value to judge")
+    if spread and not all(map(math.isfinite, spread)):
+        raise FindingError(f"{claim.id}: spread of single runs is {spread}, expected two finite values")
+    judged = tuple(
+        Reading(name, float(value), judge_value(claim.stated, value, flatters=claim.flatters))
+        for name, value in readings.items()
+        if not math.isnan(value)
+    )
+    return replace(
+        _begin(claim),
+        recomputed=judged[0].value,
+        verdict=judged[0].verdict,
+        robust=len({reading.verdict for reading in judged}) == 1,
+        readings=judged,
+        spread=spread,
+        differences=tuple(differences),
+        evidence=tuple(evidence),
+    )
+
+
+def judge_claims(
+    article: Article,
+    frame: pd.DataFrame,
+    *,
+    readings: Mapping[str, str],
+    runs: pd.DataFrame,
+    spread: tuple[str, str] | None = None,
+    behind: pd.DataFrame | None = None,
+) -> tuple[Finding, ...]:
+    """Judge a frame of claims.
+
+    Args:
+        frame: one row per claim, with `claim`, `subject_…` and maybe `baseline_…` columns.
+        readings: name of a reading: the column that holds it, the deciding one first.
+        runs: as `submissions.load_submissions` gives them, for the evidence.
+        spread: the columns of the lowest and the highest value that single runs allow.
+        behind: the rows whose submissions are the evidence, where they are more than `frame`.
+    """
+    behind = frame if behind is None else behind
+    return tuple(
+        judge_claim(
+            article.claim(row["claim"]),
+            {name: row[column] for name, column in readings.items()},
+            spread=(float(row[spread[0]]), float(row[spread[1]])) if spread else None,
+            differences=_list_differences(row),
+            evidence=list_evidence(behind[behind["claim"] == row["claim"]], runs),
+        )
+        for _, row in frame.iterrows()
+    )
+
+
+def list_evidence(rows: pd.DataFrame, runs: pd.DataFrame) -> tuple[Evidence, ...]:
+    """List the logs, scaling factors and system descriptions behind rows of compared submissions."""
+    found = []
+    for _, row in rows.iterrows():
+        for role in ROLES:
+            if f"{role}_system" in rows:
+                found += _list_submission(ROLES[role], take_role(row, role), runs)
+    return tuple(dict.fromkeys(found))
+
+
+def leave_open(claim: Claim) -> Finding:
+    """Return the finding of a claim that no notebook audits."""
+    return _begin(claim)
+
+
+def publish(findings: Sequence[Finding]) -> None:
+    """Put findings into the notebook's output, where the report finds them."""
+    from IPython.display import display
+
+    plain = f"{len(findings)} findings: " + ", ".join(f"{f.id} {f.verdict}" for f in findings)
+    display({MIME: {"findings": [asdict(finding) for finding in findings]}, "text/plain": plain}, raw=True)
+
+
+def read_findings(notebook: Mapping[str, Any]) -> list[Finding]:
+    """Return the findings that an executed notebook (as JSON) carries."""
+    outputs = (output for cell in notebook["cells"] for output in cell.get("outputs", ()))
+    carried = (output.get("data", {}).get(MIME) for output in outputs)
+    return [_make_finding(given) for data in carried if data for given in data["findings"]]
+
+
+def load_findings(article: Article, folder: Path) -> list[Finding]:
+    """Return one finding per claim, in the article's order, from the executed notebooks of a folder.
+
+    Claims that no notebook there audits are returned as not yet audited.
+    Raises: FindingError if two notebooks judge the same claim, or one judges a claim the article lacks.
+    """
+    found: dict[str, tuple[str, Finding]] = {}
+    known = {claim.id for claim in article.claims}
+    for path in sorted(folder.glob("*.ipynb")):
+        for finding in read_findings(json.loads(path.read_text(encoding="utf-8"))):
+            if finding.id in found:
+                raise FindingError(f"{finding.id} is judged by {found[finding.id][0]} and by {path.name}, expected one")
+            if finding.id not in known:
+                raise FindingError(f"{path.name} judges {finding.id}, which {article.name} does not claim")
+            found[finding.id] = (path.name, finding)
+    return [found[claim.id][1] if claim.id in found else leave_open(claim) for claim in article.claims]
+
+
+def format_value(value: float | None, unit: str, *, decimals: int = 0) -> str:
+    """Format a recomputed figure with two digits more than the printed one has: 2.105x, 90.87%, 39 racks."""
+    if value is None or math.isnan(value):
+        return "–"
+    number = f"{value:,.0f}" if float(value).is_integer() else f"{value:,.{decimals + 2}f}"
+    return number + (unit if re.match(r"(x|%)(\W|$)", unit) else f" {unit}").rstrip()
+
+
+def format_recomputed(finding: Finding) -> str:
+    """Format a finding's recomputed figure."""
+    return format_value(finding.recomputed, finding.unit, decimals=finding.decimals)
+
+
+def explain(finding: Finding) -> str:
+    """Return one sentence for a finding that is not confirmed, or not under every reading; else ""."""
+    if finding.recomputed is None or (finding.verdict == CONFIRMED and finding.robust):
+        return ""
+    values = [
+        (reading, format_value(reading.value, finding.unit, decimals=finding.decimals)) for reading in finding.readings
+    ]
+    (first, value), *others = values
+    sentence = f"{finding.stated} is {first.verdict}: the {first.name} gives {value}"
+    apart = [
+        f"the {reading.name} gives {shown} ({reading.verdict})"
+        for reading, shown in others
+        if reading.verdict != first.verdict
+    ]
+    return sentence + ("; " + ", ".join(apart) if apart else "") + "."
+
+
+def _begin(claim: Claim) -> Finding:
+    stated = claim.stated
+    return Finding(
+        id=claim.id,
+        kind=claim.kind,
+        says=claim.says,
+        stated=stated.text,
+        decimals=stated.decimals,
+        headline=claim.headline,
+        unit=stated.unit,
+        recomputed=None,
+        verdict=NOT_YET,
+        robust=None,
+    )
+
+
+def _list_differences(row: pd.Series) -> tuple[str, ...]:
+    compared = [pair for pair in COMPARISONS if f"{pair[1]}_system" in row.index]
+    return tuple(
+        difference
+        for one, other in compared
+        for difference in describe_differences(take_role(row, one), take_role(row, other))
+    )
+
+
+def _list_submission(role: str, row: pd.Series, runs: pd.DataFrame) -> Iterable[Evidence]:
+    mine = (runs[list(RESULT_KEY)] == row[list(RESULT_KEY)]).all(axis=1)
+    pinned = {"role": role, "commit": row["commit"]}
+    for _, run in runs[mine].iterrows():
+        lines = (0, 0) if run["problem"] else (int(run["start_line"]), int(run["stop_line"]))
+        counts = run["not_counted"] or f"{run['time_to_train_min']:.4f} min on the clock"
+        what = f"{row['submitter']}, {row['accelerators_total']:,} accelerators, run {run['run']}: {counts}"
+        yield _cite(row["repository"], what=what, path=run["path"], blob=run["blob"], lines=lines, **pinned)
+    if row["scaling_path"]:
+        what = f"scaling factor {row['scaling_factor']:.6f}"
+        yield _cite(row["repository"], what=what, path=row["scaling_path"], blob=row["scaling_blob"], **pinned)
+    what = f"system description: {row['system_name']}"
+    yield _cite(row["repository"], what=what, path=row["system_path"], blob=row["system_blob"], **pinned)
+
+
+def _cite(
+    repository: str,
+    *,
+    role: str,
+    what: str,
+    path: str,
+    blob: str,
+    commit: str,
+    lines: tuple[int, int] = (0, 0),
+) -> Evidence:
+    url = link(repository, commit, path, *lines)
+    return Evidence(role, what, path, blob, commit, *lines, url)
+
+
+def _make_finding(given: Mapping[str, Any]) -> Finding:
+    nested = {
+        "readings": tuple(Reading(**reading) for reading in given["readings"]),
+        "spread": tuple(given["spread"]) if given["spread"] else None,
+        "differences": tuple(given["differences"]),
+        "evidence": tuple(Evidence(**one) for one in given["evidence"]),
+    }
+    return Finding(**{**given, **nested})

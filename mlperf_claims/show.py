@@ -1,0 +1,89 @@
+"""What a notebook shows besides charts: sentences and tables."""
+
+import html
+from collections.abc import Iterable, Mapping, Sequence
+
+import pandas as pd
+from IPython.display import HTML, Markdown
+
+from mlperf_claims.findings import Finding, explain, format_recomputed, format_value
+
+
+def say(text: str) -> Markdown:
+    """Show a sentence, Markdown, whose figures were rendered from values."""
+    return Markdown(text)
+
+
+def show_table(
+    frame: pd.DataFrame,
+    *,
+    caption: str,
+    columns: Mapping[str, str] | None = None,
+    formats: Mapping[str, str] | None = None,
+) -> HTML:
+    """Show a table.
+
+    Args:
+        caption: which rows are in it.
+        columns: column: heading with unit, in the order wanted; all columns under their own names
+            if not given.
+        formats: column: format specification of its numbers, such as ",.2f".
+    """
+    columns = dict(columns or {column: str(column) for column in frame.columns})
+    formats = formats or {}
+    numeric = {column: pd.api.types.is_numeric_dtype(frame[column].dtype) for column in columns}
+    head = "".join(_cell("th", heading, numeric[column], ' scope="col"') for column, heading in columns.items())
+    body = "".join(
+        "<tr>"
+        + "".join(_cell("td", _format(row[column], formats.get(column, "")), numeric[column]) for column in columns)
+        + "</tr>"
+        for _, row in frame[list(columns)].iterrows()
+    )
+    text = f"<caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+    return HTML(f'<div class="table"><table>{text}</table></div>')
+
+
+def show_answers(findings: Sequence[Finding], *, caption: str) -> HTML:
+    """Show the one-row answers of claims: as stated, recomputed under each reading, spread, verdict."""
+    names = list(dict.fromkeys(reading.name for finding in findings for reading in finding.readings))
+    rows = [_answer(finding, names) for finding in findings]
+    return show_table(pd.DataFrame(rows), caption=caption)
+
+
+def list_sentences(findings: Iterable[Finding]) -> Markdown:
+    """Say in one sentence each why findings are not confirmed, or not under every reading."""
+    sentences = [(finding, explain(finding)) for finding in findings]
+    lines = [f"- **{finding.id}** ({finding.says}): {sentence}" for finding, sentence in sentences if sentence]
+    return Markdown("\n".join(lines) or "Every claim is confirmed under every reading.")
+
+
+def _answer(finding: Finding, names: Sequence[str]) -> dict[str, str]:
+    values = {reading.name: reading.value for reading in finding.readings}
+    shown = {name: format_value(values.get(name), finding.unit, decimals=finding.decimals) for name in names}
+    spread = "–"
+    if finding.spread:
+        low, high = finding.spread
+        spread = f"{format_value(low, '', decimals=finding.decimals)} – "
+        spread += format_value(high, finding.unit, decimals=finding.decimals)
+    verdict = finding.verdict + ("" if finding.robust in (True, None) else ", not under every reading")
+    return {
+        "claim": finding.id,
+        "as stated": finding.stated,
+        **shown,
+        "single runs allow": spread,
+        "verdict": verdict,
+    }
+
+
+def _cell(tag: str, text: str, number: bool, attributes: str = "") -> str:
+    kind = ' class="number"' if number else ""
+    return f"<{tag}{attributes}{kind}>{html.escape(text)}</{tag}>"
+
+
+def _format(value: object, specification: str) -> str:
+    if pd.isna(value):
+        return "–"
+    return format(value, specification) if specification else str(value)
+
+
+__all__ = ["format_recomputed", "list_sentences", "say", "show_answers", "show_table"]
