@@ -4,10 +4,10 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
@@ -61,18 +61,26 @@ class Log:
     convergence_unit: str  # one of PROGRESS; empty where there is no evaluation
 
 
-class _Head(msgspec.Struct):
+_WholeMs = Annotated[int, msgspec.Meta(ge=-(2**62), le=2**62)]  # others are looked at one by one
+
+
+class _AnyHead(msgspec.Struct):
     key: str
     time_ms: int | float
 
 
-class _Record(_Head):
+class _Head(msgspec.Struct, gc=False):
+    key: str
+    time_ms: _WholeMs | float
+
+
+class _Record(_Head, gc=False):
     value: msgspec.Raw = msgspec.Raw(b"null")
     metadata: msgspec.Raw = msgspec.Raw(b"null")
 
 
 class _Placed(NamedTuple):
-    place: int  # among the records of the log
+    index: int  # among the records of the log
     line: int
     record: _Record
 
@@ -80,7 +88,7 @@ class _Placed(NamedTuple):
 _decode_lines = msgspec.json.Decoder(_Record).decode_lines
 _UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)  # what reading hostile JSON raises
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-_KEPT = frozenset((*ONCE, *EVALUATIONS, "init_start", "init_stop", "seed", "global_batch_size"))
+_KEPT = frozenset((*ONCE, *EVALUATIONS, "seed", "global_batch_size"))
 
 
 def parse_log(text: bytes) -> Log:
@@ -94,21 +102,19 @@ def parse_log(text: bytes) -> Log:
         no known status.
     Source: MLPerf compliance checker, `common.yaml` of every ruleset since v0.7.
     """
+    records, place = _parse_records(text)
     found: dict[str, list[_Placed]] = {key: [] for key in _KEPT}
-    for placed in _find_kept(text):
-        if not abs(placed.record.time_ms) <= LARGEST:  # nan is neither below nor above
-            problem = f"{placed.record.key} has time_ms {placed.record.time_ms}, expected a finite number"
-            raise LogError(problem, placed.line)
-        found[placed.record.key].append(placed)
+    for index in [index for index, record in enumerate(records) if record.key in _KEPT]:
+        found[records[index].key].append(place(index))
     start, stop = _parse_once(found, "run_start"), _parse_once(found, "run_stop")
-    if stop.place < start.place:  # by place and not by line: two ranks may have written on one
+    if stop.index < start.index:  # by place and not by line: two ranks may have written on one
         raise LogError(f"run_stop before run_start on line {start.line}, expected after it", stop.line)
     if not start.record.time_ms < stop.record.time_ms:
         clocks = f"run_stop at {stop.record.time_ms} ms, expected later than run_start at {start.record.time_ms} ms"
         raise LogError(clocks, stop.line)
     status = _parse_status(stop)
-    logged = sorted((placed for key in EVALUATIONS for placed in found[key]), key=lambda placed: placed.place)
-    evaluations = tuple(_parse_evaluation(placed) for placed in logged if placed.place < stop.place)
+    logged = sorted((placed for key in EVALUATIONS for placed in found[key]), key=lambda placed: placed.index)
+    evaluations = tuple(_parse_evaluation(placed) for placed in logged if placed.index < stop.index)
     converged_at, unit = _find_convergence(evaluations) if status == "success" else (None, "")
     return Log(
         start_ms=start.record.time_ms,
@@ -116,8 +122,8 @@ def parse_log(text: bytes) -> Log:
         stop_ms=stop.record.time_ms,
         stop_line=stop.line,
         status=status,
-        init_start_ms=min((placed.record.time_ms for placed in found["init_start"]), default=None),
-        init_stop_ms=next((placed.record.time_ms for placed in found["init_stop"]), None),
+        init_start_ms=min((record.time_ms for record in records if record.key == "init_start"), default=None),
+        init_stop_ms=next((record.time_ms for record in records if record.key == "init_stop"), None),
         seed=_parse_first_int(found["seed"], strict=False),
         global_batch_size=_parse_first_int(found["global_batch_size"], strict=True),
         evaluations=evaluations,
@@ -131,8 +137,12 @@ def is_number(value: Any) -> bool:  # noqa: ANN401 - whatever JSON holds
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
 
 
-def _find_kept(text: bytes) -> Iterator[_Placed]:
-    """Parse the record behind every marker, also where two ranks wrote on one line; yield those we keep."""
+def _parse_records(text: bytes) -> tuple[list[_Record], Callable[[int], _Placed]]:
+    """Parse the record behind every marker, also where two ranks wrote on one line.
+
+    Returns: the records, and a function from an index among them to that record with its line; it
+        counts lines onwards, so ask it for one index after another.
+    """
     before, *pieces = text.split(MARKER)
     if not pieces:
         found = f"{len(text)} bytes without one" if text.strip() else "an empty file"
@@ -146,13 +156,17 @@ def _find_kept(text: bytes) -> Iterator[_Placed]:
         lines = accumulate((piece.count(b"\n") for piece in pieces), initial=1 + before.count(b"\n"))
         merged = (b"\n" not in piece for piece in pieces)
         records = [_parse_record(*found) for found in zip(bodies, lines, merged, strict=False)]
-    ends = list(accumulate(map(len, pieces), initial=len(before)))  # of the text before a record, less its markers
+    sizes = list(accumulate(map(len, pieces), initial=len(before)))  # of the text before a record, less its markers
     line, counted = 1, 0
-    for place, record in [(place, record) for place, record in enumerate(records) if record.key in _KEPT]:
-        end = ends[place] + place * len(MARKER)
+
+    def place(index: int) -> _Placed:
+        nonlocal line, counted
+        end = sizes[index] + index * len(MARKER)
         line += text.count(b"\n", counted, end)
         counted = end
-        yield _Placed(place, line, record)
+        return _Placed(index, line, records[index])
+
+    return records, place
 
 
 def _parse_record(body: bytes, line: int, merged: bool) -> _Record:
@@ -163,14 +177,17 @@ def _parse_record(body: bytes, line: int, merged: bool) -> _Record:
         fields, end = json.JSONDecoder().raw_decode(text)
         if not merged and _COLOUR.sub("", text[end:]).strip():
             raise ValueError(f"{text[end:]!r} after the record")
-        head = msgspec.convert(fields, _Head)
+        head = msgspec.convert(fields, _AnyHead)
         value, metadata = (msgspec.Raw(json.dumps(fields.get(name)).encode()) for name in ("value", "metadata"))
-        return _Record(head.key, head.time_ms, value, metadata)
+        record = _Record(head.key, head.time_ms, value, metadata)
     except UnicodeDecodeError as error:
         raise LogError(f"bytes that are not UTF-8 after the marker ({error.reason})", line) from error
     except _UNREADABLE as error:
         shown = body.strip()[:60].decode("utf-8", "replace")
         raise LogError(f"{shown!r} after the marker, expected a JSON object with key and time_ms", line) from error
+    if not is_number(record.time_ms):
+        raise LogError(f"{record.key} has time_ms {record.time_ms}, expected a finite number", line)
+    return record
 
 
 def _parse_once(found: dict[str, list[_Placed]], key: str) -> _Placed:
