@@ -75,26 +75,31 @@ def score_results(results: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
         scaling factor), `samples_per_min` (of the runs averaged; nan where the logs count
         epochs), `runs_not_counted`, and `no_score`: why there is none, else empty.
     """
-    rows = [_score_one(key, group) for key, group in runs.groupby(list(RESULT_KEY), sort=False)]
-    columns = [*RESULT_KEY, "runs_not_counted", "wall_clock_min", "samples_per_min", "no_score"]
-    scores = pd.DataFrame(rows, columns=columns)
-    scored = results.merge(scores, on=list(RESULT_KEY), how="left", validate="one_to_one")
-    missing = scored["no_score"].isna()
-    scored.loc[missing, "no_score"] = "no log could be read"
+    key = list(RESULT_KEY)
+    counts = runs["not_counted"] == ""
+    minutes = runs.assign(minutes=runs["time_to_train_min"].where(counts, math.inf)).groupby(key)["minutes"].agg(list)
+    rows = [dict(zip(key, at, strict=True)) | _score_one(list(run_min), at[-1]) for at, run_min in minutes.items()]
+    scores = pd.DataFrame(rows, columns=[*key, "runs_not_counted", "wall_clock_min", "no_score"])
+    scored = results.merge(scores, on=key, how="left", validate="one_to_one")
+    scored["no_score"] = scored["no_score"].fillna("no log could be read")
     scored["official_min"] = scored["wall_clock_min"] * scored["scaling_factor"].fillna(1.0)
-    return scored
+    return scored.merge(_count_samples(runs), on=key, how="left", validate="one_to_one")
 
 
-def _score_one(key: Sequence[str], runs: pd.DataFrame) -> dict:
-    counted = runs["time_to_train_min"].where(runs["not_counted"] == "", math.inf)
-    score = dict(zip(RESULT_KEY, key, strict=True)) | {"runs_not_counted": int((runs["not_counted"] != "").sum())}
+def _score_one(run_min: list[float], benchmark: str) -> dict:
+    uncounted = {"runs_not_counted": sum(map(math.isinf, run_min))}
     try:
-        minutes = score_olympic_min(list(counted), drop=runs_dropped(key[-1]))
+        minutes = score_olympic_min(run_min, drop=runs_dropped(benchmark))
     except ScoreError as error:
-        return score | {"wall_clock_min": math.nan, "samples_per_min": math.nan, "no_score": str(error)}
-    averaged = runs[runs["averaged"]]
-    in_samples = (averaged["convergence_unit"] == "samples_count").all()
-    throughput = (
-        averaged["converged_at"].sum(skipna=False) / averaged["time_to_train_min"].sum() if in_samples else math.nan
-    )
-    return score | {"wall_clock_min": minutes, "samples_per_min": throughput, "no_score": ""}
+        return uncounted | {"wall_clock_min": math.nan, "no_score": str(error)}
+    return uncounted | {"wall_clock_min": minutes, "no_score": ""}
+
+
+def _count_samples(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return `samples_per_min` of the runs averaged, for each result whose logs count samples in all of them."""
+    in_samples = runs["converged_at"].where(runs["convergence_unit"] == "samples_count")
+    averaged = runs.assign(samples=in_samples)[runs["averaged"]].groupby(list(RESULT_KEY))
+    summed = averaged[["samples", "time_to_train_min"]].sum()
+    whole = averaged["samples"].count() == averaged.size()
+    summed["samples_per_min"] = (summed["samples"] / summed["time_to_train_min"]).where(whole)
+    return summed[["samples_per_min"]].reset_index()
