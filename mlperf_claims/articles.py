@@ -25,6 +25,11 @@ RELATIONS = {  # words in front of a printed figure, and how they bind it
     "nearly": "around",
 }
 AROUND = 0.05  # "around" is read as within 5 % of the figure
+WORDS = {  # figures printed as words: what they bind
+    "several": ("at least", 3.0, ""),
+    "larger": ("over", 1.0, "x"),  # as a ratio of sizes
+}
+ANY = "any"  # as round, benchmark or division of a selection: not only the article's
 
 ARTICLE_KEYS = (
     "title",
@@ -39,6 +44,17 @@ ARTICLE_KEYS = (
 )
 CLAIM_KEYS = ("id", "says", "kind", "stated", "headline", "round", "benchmark", "division")
 PAIRS = ("same size",)  # compare every baseline with the subject of as many accelerators
+ROLES = ("subject", "baseline", "field")  # of a selection in a claim
+# What the MLPerf results messaging guidelines want named where compared results differ in it.
+COMPARED = {
+    "round": "round",
+    "division": "division",
+    "availability": "availability",
+    "accelerators_total": "accelerator count",
+    "accelerator": "accelerator",
+    "submitter": "submitter",
+    "framework": "software",
+}
 PICKS = ("fastest",)  # by official score, where a selection meets several
 SELECTION_KEYS = (
     *("round", "benchmark", "division", "organization", "submitter", "system"),
@@ -61,15 +77,21 @@ class Kind:
 
 KINDS = {
     "time_to_train": Kind(("subject",), flatters="low"),
-    "speedup": Kind(("subject", "baseline"), ("pairs",)),
-    "scaling_efficiency": Kind(("subject", "baseline")),
+    "speedup": Kind(("subject", "baseline"), ("pairs", "also", "named")),
+    "scaling_efficiency": Kind(("subject", "baseline"), ("named",)),
     "racks_used": Kind(("subject", "active_per_rack"), flatters="low"),
+    "density": Kind(("subject",)),
     "equivalent_accelerators": Kind(("subject", "speedup")),
     "equivalent_racks": Kind(("subject", "speedup", "baseline_per_rack")),
     "rack_reduction": Kind(("subject", "speedup", "active_per_rack", "baseline_per_rack")),
-    "density": Kind(("subject",)),
     "size": Kind(("subject",)),
-    "standing": Kind(("subject",)),
+    "size_ratio": Kind(("subject", "baseline", "speedup")),
+    "largest": Kind(("subject", "field")),
+    "next_largest": Kind(("subject", "field", "holder")),
+    "only_other": Kind(("subject", "field")),
+    "size_over_others": Kind(("subject", "field")),
+    "fastest_at_sizes": Kind(("subject", "field")),
+    "runs_above": Kind(("subject", "above")),
     "unverifiable": Kind(("because",)),
 }
 
@@ -83,10 +105,15 @@ class Stated:
     """A figure as printed: `2.1x` is the value 2.1 to one decimal, unit x, relation exactly."""
 
     text: str
-    value: float  # nan where the text has no figure ("several")
+    value: float  # nan where the text has no figure ("first")
     unit: str
     relation: str  # exactly, or a value of RELATIONS
     decimals: int
+
+    @property
+    def is_word(self) -> bool:
+        """Tell a word, which holds or does not, from printed digits."""
+        return self.text.strip() in WORDS
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -174,7 +201,7 @@ class Article:
 def parse_stated(text: str) -> Stated:
     """Parse a figure as printed, such as "27.33 min", "over 34x", "around 156 racks", "3,584 H100".
 
-    Returns: value and unit; the value is nan for words without a figure, such as "several".
+    Returns: value and unit; the value is nan for words without a figure, such as "first".
     Raises: ArticleError for a figure that can be read in more than one way, such as "1,5x" or "10-20 min".
     """
     words = " ".join(text.split())
@@ -183,6 +210,9 @@ def parse_stated(text: str) -> Stated:
         if words.lower().startswith(word + " "):
             relation, words = meaning, words[len(word) :].strip()
             break
+    if words in WORDS:
+        relation, value, unit = WORDS[words]
+        return Stated(text, value, unit, relation, 0)
     if not words[:1].isdigit():
         return Stated(text, math.nan, words, relation, 0)
     match = _FIGURE.fullmatch(words)
@@ -232,7 +262,8 @@ def load_benchmarks(folder: Path = paths.ARTICLES) -> frozenset[tuple[str, str]]
     for name in list_articles(folder):
         for claim in load_article(name, folder=folder).claims:
             for role in ("subject", "baseline"):
-                if selection := claim.fields.get(role):
+                selection = claim.fields.get(role, {})
+                if {"round", "benchmark"} <= selection.keys():
                     pairs.add((selection["round"], selection["benchmark"]))
     return frozenset(pairs)
 
@@ -300,7 +331,7 @@ def _find_claim_problems(number: int, claim: object, assumptions: Mapping, rates
         yield from _find_key_problems(where, claim, allowed, ("id", "says", "kind", "stated", *kind.required))
     else:
         yield f"{where}: unknown kind {claim.get('kind')!r}{_suggest(str(claim.get('kind')), KINDS)}"
-    for key in ("id", "says", "stated", "round", "benchmark", "division", "because"):
+    for key in ("id", "says", "stated", "round", "benchmark", "division", "because", "holder"):
         yield from _find_text_problems(where, claim, key)
     if isinstance(claim.get("stated"), str):
         try:
@@ -311,14 +342,29 @@ def _find_claim_problems(number: int, claim: object, assumptions: Mapping, rates
         yield f"{where}: pairs is {claim['pairs']!r}, expected {' or '.join(PAIRS)}"
     if not isinstance(claim.get("headline", False), bool):
         yield f"{where}: headline is {claim['headline']!r}, expected true or false"
-    for role in ("subject", "baseline"):
+    for role in ROLES:
         if role in claim:
             yield from _find_selection_problems(f"{where}: {role}", claim[role])
+    for name, pair in _read_mapping(claim, "also").items():
+        yield from _find_key_problems(f"{where}: also {name}", pair, ("subject", "baseline"), ("subject", "baseline"))
+        for role, selection in pair.items() if isinstance(pair, dict) else ():
+            yield from _find_selection_problems(f"{where}: also {name}: {role}", selection)
+    if "also" in claim and not _read_mapping(claim, "also"):
+        yield f"{where}: also is {claim['also']!r:.60}, expected readings by name, each with subject and baseline"
+    named = claim.get("named", [])
+    if not isinstance(named, list) or not all(name in COMPARED.values() for name in named):
+        yield f"{where}: named is {named!r}, expected some of {', '.join(COMPARED.values())}"
+    if "above" in claim and (isinstance(claim["above"], bool) or not isinstance(claim["above"], int)):
+        yield f"{where}: above is {claim['above']!r}, expected a whole number of accelerators"
     if "speedup" in kind.required and claim.get("speedup") not in rates:
         yield f"{where}: speedup is {claim.get('speedup')!r}, expected the id of a claim of that kind, about one pair"
     for key in ("active_per_rack", "baseline_per_rack"):
         if key in claim and str(claim[key]) not in assumptions:
             yield f"{where}: {key} is {claim[key]!r}, expected the name of an assumption"
+
+
+def _read_mapping(claim: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    return claim[key] if isinstance(claim.get(key), dict) else {}
 
 
 def _find_selection_problems(where: str, selection: object) -> Iterable[str]:
@@ -357,12 +403,18 @@ def _find_key_problems(where: str, found: object, allowed: Iterable[str], requir
 def _make_claim(given: Mapping[str, Any], defaults: Mapping[str, str]) -> Claim:
     scope = {key: given.get(key, defaults[key]) for key in defaults}
     fields = {key: value for key, value in given.items() if key not in CLAIM_KEYS}
-    for role in ("subject", "baseline"):
+    for role in ROLES:
         if role in fields:
-            fields[role] = scope | fields[role]
+            fields[role] = _scope(scope, fields[role])
+    also = {name: {role: _scope(scope, pair[role]) for role in pair} for name, pair in fields.get("also", {}).items()}
     says = " ".join(given["says"].split())
     stated = parse_stated(given["stated"])
+    fields |= {"also": also} if also else {}
     return Claim(given["id"], says, given["kind"], stated, given.get("headline", False), fields)
+
+
+def _scope(scope: Mapping[str, str], selection: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in {**scope, **selection}.items() if value != ANY}
 
 
 def _suggest(name: str, known: Iterable[str]) -> str:

@@ -1,7 +1,7 @@
 """One Altair theme, and the charts of the report: frame → chart."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -152,19 +152,29 @@ def chart_efficiency(sizes: pd.DataFrame, *, title: str) -> alt.LayerChart:
     return _finish(ideal + base.mark_line() + points, title, f"{sizes_drawn} sizes; dashed: 100 %, perfect scaling.")
 
 
-def chart_racks(curve: pd.DataFrame, stated: Mapping[str, float], assumed: float, *, title: str) -> alt.LayerChart:
+def chart_racks(
+    curve: pd.DataFrame, stated: Mapping[str, float], assumed: float, *, breaks: Sequence[float], title: str
+) -> alt.LayerChart:
     """Draw the rack reduction against accelerators per baseline rack, a line per reading.
 
     Args:
-        curve: per_rack, reduction_x, reading.
+        curve: per_rack, racks, reduction_x, reading.
         stated: low, high: the interval that the printed reduction stands for.
         assumed: the accelerators per rack that the claim is judged with.
+        breaks: the accelerators per rack at which its verdict changes, under the first reading.
     """
     band = alt.Chart(pd.DataFrame([dict(stated)])).mark_rect(color=MUTED, opacity=0.2).encode(y="low:Q", y2="high:Q")
-    rule = (
-        alt.Chart(pd.DataFrame({"per_rack": [assumed]}))
-        .mark_rule(strokeDash=[5, 4], color=MUTED)
-        .encode(x="per_rack:Q")
+    marks = pd.DataFrame(
+        [{"per_rack": assumed, "mark": "as assumed"}, *({"per_rack": at, "mark": "verdict changes"} for at in breaks)]
+    )
+    rules = (
+        alt.Chart(marks)
+        .mark_rule(color=MUTED)
+        .encode(
+            x="per_rack:Q",
+            strokeDash=alt.StrokeDash("mark:N", title=None, scale=alt.Scale(range=[[5, 4], [1, 3]])),
+            tooltip=["mark:N", alt.Tooltip("per_rack:Q", title="accelerators per rack", format=".1f")],
+        )
     )
     lines = (
         alt.Chart(curve)
@@ -176,7 +186,7 @@ def chart_racks(curve: pd.DataFrame, stated: Mapping[str, float], assumed: float
                 scale=alt.Scale(zero=False, nice=False, padding=12),
             ),
             y=alt.Y("reduction_x:Q", title="rack reduction (times fewer racks)"),
-            color=alt.Color("reading:N", title=None),
+            color=alt.Color("reading:N", title=None, sort=list(curve["reading"].unique())),
             tooltip=[
                 "reading:N",
                 alt.Tooltip("per_rack:Q", title="accelerators per rack"),
@@ -185,8 +195,98 @@ def chart_racks(curve: pd.DataFrame, stated: Mapping[str, float], assumed: float
             ],
         )
     )
-    described = f"Grey band: what the printed digits allow; dashed: {assumed:g} accelerators per rack, as assumed."
-    return _finish(band + rule + lines, title, described)
+    described = f"Grey band: what the printed digits allow; dashed: {assumed:g} accelerators per rack, as assumed; "
+    described += "dotted: where the verdict of the first reading changes."
+    return _finish(band + rules + lines, title, described)
+
+
+def chart_what_if(
+    *, accelerators: int, subject_racks: float, speedup_x: float, per_rack: float, title: str
+) -> alt.LayerChart:
+    """Draw the subject's racks beside those the baseline would need, with two sliders that a reader moves.
+
+    Args:
+        accelerators: of the subject.
+        speedup_x, per_rack: where the sliders start.
+    """
+    density = alt.param(
+        name="per_rack",
+        value=per_rack,
+        bind=alt.binding_range(min=4, max=72, step=1, name="accelerators per baseline rack "),
+    )
+    rate = alt.param(
+        name="speedup",
+        value=round(speedup_x, 2),
+        bind=alt.binding_range(min=0.5, max=4, step=0.01, name="speed-up per accelerator (x) "),
+    )
+    rows = [
+        {"system": "subject", "order": 0, "accelerators": accelerators, "used": subject_racks},
+        {"system": "baseline", "order": 1, "accelerators": accelerators, "used": subject_racks},
+    ]
+    base = (
+        alt.Chart(pd.DataFrame(rows))
+        .transform_calculate(
+            racks="datum.order == 0 ? datum.used : datum.accelerators * speedup / per_rack",
+        )
+        .transform_calculate(
+            label="format(datum.racks, '.1f') + ' racks' + "
+            "(datum.order == 0 ? '' : ', ' + format(datum.racks / datum.used, '.2f') + ' times as many')"
+        )
+        .encode(y=alt.Y("system:N", title=None, sort=["subject", "baseline"]))
+    )
+    bars = base.mark_bar(height=28).encode(
+        x=alt.X("racks:Q", title="racks", scale=alt.Scale(domainMin=0)),
+        color=alt.Color("system:N", legend=None, sort=["subject", "baseline"]),
+    )
+    labels = base.mark_text(align="left", dx=6, fontSize=13, fontWeight=600, color=MUTED).encode(
+        x=alt.value(8), text="label:N", y=alt.Y("system:N", sort=["subject", "baseline"])
+    )
+    chart = (bars + labels).add_params(density, rate)
+    described = f"Two sliders, at first {per_rack:g} accelerators per baseline rack and a speed-up of {speedup_x:.2f}."
+    return _finish(chart, title, described).properties(height=120)
+
+
+def chart_convergence(evals: pd.DataFrame, reference: pd.DataFrame, *, title: str) -> alt.LayerChart:
+    """Draw what each evaluation of the runs saw, and where the reference converges.
+
+    Args:
+        evals: progress (samples), value, series, run.
+        reference: series, reference_mean (samples): one rule for each series.
+    """
+    x = alt.X("progress:Q", title="samples trained", scale=alt.Scale(zero=False, padding=12))
+    color = alt.Color("series:N", title=None)
+    lines = (
+        alt.Chart(evals)
+        .mark_line(point=True, opacity=0.8)
+        .encode(
+            x=x,
+            y=alt.Y("value:Q", title="evaluation loss", scale=alt.Scale(zero=False)),
+            color=color,
+            detail="run:N",
+            tooltip=[
+                "series:N",
+                "run:N",
+                alt.Tooltip("progress:Q", title="samples", format=","),
+                alt.Tooltip("value:Q", title="loss", format=".3f"),
+            ],
+        )
+    )
+    rules = (
+        alt.Chart(reference)
+        .mark_rule(strokeDash=[5, 4])
+        .encode(
+            x=alt.X("reference_mean:Q"),
+            color=color,
+            tooltip=[
+                "series:N",
+                alt.Tooltip("reference_mean:Q", title="reference converges at (samples)", format=",.0f"),
+            ],
+        )
+    )
+    runs = len(evals[["series", "run"]].drop_duplicates())
+    return _finish(
+        lines + rules, title, f"Evaluations of {runs} runs; dashed: where the reference converges on average."
+    )
 
 
 def _finish(chart: alt.LayerChart, title: str, described: str) -> alt.LayerChart:

@@ -14,7 +14,7 @@ from mlperf_claims.articles import Article, Claim
 from mlperf_claims.collect import RESULT_KEY
 from mlperf_claims.sources import link
 from mlperf_claims.submissions import describe_differences, take_role
-from mlperf_claims.verdicts import CONFIRMED, NOT_YET, judge_value
+from mlperf_claims.verdicts import CONFIRMED, CONTRADICTED, NOT_YET, UNVERIFIABLE, judge_value
 
 MIME = "application/vnd.mlperf-claims.findings+json"
 ROLES = {  # column prefix: what the report calls it
@@ -44,6 +44,7 @@ class Evidence:
     """A file a figure was read from; lines are 0 where the whole file is meant."""
 
     role: str  # of its submission in the claim
+    result: str  # round, division, benchmark, submitter, system, size and availability
     what: str  # "run 0: 27.00 min", "scaling factor 1.0128", "system description"
     path: str
     blob: str
@@ -70,6 +71,8 @@ class Finding:
     readings: tuple[Reading, ...] = ()
     spread: tuple[float, float] | None = None  # what single runs allow: lowest, highest
     differences: tuple[str, ...] = ()
+    unnamed: tuple[str, ...] = ()  # in what the submissions differ and the article does not say
+    because: str = ""  # why no log can answer it, and what would
     evidence: tuple[Evidence, ...] = ()
 
 
@@ -77,8 +80,10 @@ def judge_claim(
     claim: Claim,
     readings: Mapping[str, float],
     *,
+    failing: Iterable[str] = (),
     spread: tuple[float, float] | None = None,
     differences: Iterable[str] = (),
+    unnamed: Iterable[str] = (),
     evidence: Iterable[Evidence] = (),
 ) -> Finding:
     """Judge one claim under each reading.
@@ -86,6 +91,8 @@ def judge_claim(
     Args:
         readings: name: value in the stated unit, the deciding one first; a nan is left out, since
             not every submission's logs allow every reading.
+        failing: readings under which the claim does not hold, whatever its figure: another holds the
+            rank, or there are more of them.
     Raises: VerdictError if the stated text has no figure; FindingError if the first reading is nan.
     """
     first = next(iter(readings))
@@ -94,7 +101,7 @@ def judge_claim(
     if spread and not all(map(math.isfinite, spread)):
         raise FindingError(f"{claim.id}: spread of single runs is {spread}, expected two finite values")
     judged = tuple(
-        Reading(name, float(value), judge_value(claim.stated, value, flatters=claim.flatters))
+        Reading(name, float(value), _judge_reading(claim, value, fails=name in failing))
         for name, value in readings.items()
         if not math.isnan(value)
     )
@@ -106,8 +113,13 @@ def judge_claim(
         readings=judged,
         spread=spread,
         differences=tuple(differences),
+        unnamed=tuple(unnamed),
         evidence=tuple(evidence),
     )
+
+
+def _judge_reading(claim: Claim, value: float, *, fails: bool) -> str:
+    return CONTRADICTED if fails else judge_value(claim.stated, value, flatters=claim.flatters)
 
 
 def judge_claims(
@@ -116,6 +128,7 @@ def judge_claims(
     *,
     readings: Mapping[str, str],
     runs: pd.DataFrame,
+    holds: Mapping[str, str] | None = None,
     spread: tuple[str, str] | None = None,
     behind: pd.DataFrame | None = None,
 ) -> tuple[Finding, ...]:
@@ -124,6 +137,7 @@ def judge_claims(
     Args:
         frame: one row per claim, with `claim`, `subject_…` and maybe `baseline_…` columns.
         readings: name of a reading: the column that holds it, the deciding one first.
+        holds: name of a reading: the column that says whether the claim holds under it at all.
         runs: as `submissions.load_submissions` gives them, for the evidence.
         spread: the columns of the lowest and the highest value that single runs allow.
         behind: the rows whose submissions are the evidence, where they are more than `frame`.
@@ -133,8 +147,10 @@ def judge_claims(
         judge_claim(
             article.claim(row["claim"]),
             {name: row[column] for name, column in readings.items()},
+            failing=[name for name, column in (holds or {}).items() if not row[column]],
             spread=(float(row[spread[0]]), float(row[spread[1]])) if spread else None,
             differences=_list_differences(row),
+            unnamed=_list_unnamed(article.claim(row["claim"]), row),
             evidence=list_evidence(behind[behind["claim"] == row["claim"]], runs),
         )
         for _, row in frame.iterrows()
@@ -152,7 +168,9 @@ def list_evidence(rows: pd.DataFrame, runs: pd.DataFrame) -> tuple[Evidence, ...
 
 
 def leave_open(claim: Claim) -> Finding:
-    """Return the finding of a claim that no notebook audits."""
+    """Return the finding of a claim that no notebook judged: unverifiable, or not yet audited."""
+    if claim.kind == "unverifiable":
+        return replace(_begin(claim), verdict=UNVERIFIABLE, because=" ".join(claim.fields["because"].split()))
     return _begin(claim)
 
 
@@ -204,19 +222,26 @@ def format_recomputed(finding: Finding) -> str:
 
 def explain(finding: Finding) -> str:
     """Return one sentence for a finding that is not confirmed, or not under every reading; else ""."""
+    if finding.verdict == UNVERIFIABLE:
+        return f"{finding.stated} is unverifiable here: {finding.because}."
     if finding.recomputed is None or (finding.verdict == CONFIRMED and finding.robust):
         return ""
-    values = [
-        (reading, format_value(reading.value, finding.unit, decimals=finding.decimals)) for reading in finding.readings
-    ]
-    (first, value), *others = values
-    sentence = f"{finding.stated} is {first.verdict}: the {first.name} gives {value}"
+    first, *others = finding.readings
+    sentence = f"{finding.stated} is {first.verdict} at {_show_reading(finding, first)}"
     apart = [
-        f"the {reading.name} gives {shown} ({reading.verdict})"
-        for reading, shown in others
+        f"{reading.verdict} at {_show_reading(finding, reading)}"
+        for reading in others
         if reading.verdict != first.verdict
     ]
-    return sentence + ("; " + ", ".join(apart) if apart else "") + "."
+    return sentence + (f", but would be {_enumerate(apart)}." if apart else ".")
+
+
+def _show_reading(finding: Finding, reading: Reading) -> str:
+    return f"{format_value(reading.value, finding.unit, decimals=finding.decimals)} ({reading.name})"
+
+
+def _enumerate(parts: Sequence[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 def _begin(claim: Claim) -> Finding:
@@ -244,33 +269,37 @@ def _list_differences(row: pd.Series) -> tuple[str, ...]:
     )
 
 
+def _list_unnamed(claim: Claim, row: pd.Series) -> tuple[str, ...]:
+    if "baseline_system" not in row.index or "named" not in claim.fields:
+        return ()
+    differing = describe_differences(take_role(row, "subject"), take_role(row, "baseline"))
+    names = (difference.partition(":")[0] for difference in differing)
+    return tuple(name for name in names if name not in claim.fields["named"])
+
+
 def _list_submission(role: str, row: pd.Series, runs: pd.DataFrame) -> Iterable[Evidence]:
     mine = (runs[list(RESULT_KEY)] == row[list(RESULT_KEY)]).all(axis=1)
-    pinned = {"role": role, "commit": row["commit"]}
+    scope = f"MLPerf Training {row['round']}, {row['division']}, {row['benchmark']}"
+    system = (
+        f"{row['submitter']}, {row['system_name']}, {row['accelerators_total']:,} accelerators, {row['availability']}"
+    )
+    result = f"{scope}: {system}"
+    pinned = {"role": role, "result": result, "commit": row["commit"]}
     for _, run in runs[mine].iterrows():
         lines = (0, 0) if run["problem"] else (int(run["start_line"]), int(run["stop_line"]))
-        counts = run["not_counted"] or f"{run['time_to_train_min']:.4f} min on the clock"
-        what = f"{row['submitter']}, {row['accelerators_total']:,} accelerators, run {run['run']}: {counts}"
+        what = f"run {run['run']}: " + (run["not_counted"] or f"{run['time_to_train_min']:.4f} min on the clock")
         yield _cite(row["repository"], what=what, path=run["path"], blob=run["blob"], lines=lines, **pinned)
     if row["scaling_path"]:
         what = f"scaling factor {row['scaling_factor']:.6f}"
         yield _cite(row["repository"], what=what, path=row["scaling_path"], blob=row["scaling_blob"], **pinned)
-    what = f"system description: {row['system_name']}"
-    yield _cite(row["repository"], what=what, path=row["system_path"], blob=row["system_blob"], **pinned)
+    yield _cite(
+        row["repository"], what="system description", path=row["system_path"], blob=row["system_blob"], **pinned
+    )
 
 
-def _cite(
-    repository: str,
-    *,
-    role: str,
-    what: str,
-    path: str,
-    blob: str,
-    commit: str,
-    lines: tuple[int, int] = (0, 0),
-) -> Evidence:
-    url = link(repository, commit, path, *lines)
-    return Evidence(role, what, path, blob, commit, *lines, url)
+def _cite(repository: str, *, lines: tuple[int, int] = (0, 0), **facts: str) -> Evidence:
+    url = link(repository, facts["commit"], facts["path"], *lines)
+    return Evidence(**facts, first_line=lines[0], last_line=lines[1], url=url)
 
 
 def _make_finding(given: Mapping[str, Any]) -> Finding:
@@ -278,6 +307,7 @@ def _make_finding(given: Mapping[str, Any]) -> Finding:
         "readings": tuple(Reading(**reading) for reading in given["readings"]),
         "spread": tuple(given["spread"]) if given["spread"] else None,
         "differences": tuple(given["differences"]),
+        "unnamed": tuple(given["unnamed"]),
         "evidence": tuple(Evidence(**one) for one in given["evidence"]),
     }
     return Finding(**{**given, **nested})

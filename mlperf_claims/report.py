@@ -176,7 +176,7 @@ def _describe_claim(finding: Finding) -> dict[str, Any]:
     return (
         {name: given[name] for name in first}
         | {"spread": spread}
-        | {name: given[name] for name in ("headline", "decimals", "differences", "evidence")}
+        | {name: given[name] for name in ("headline", "decimals", "differences", "unnamed", "because", "evidence")}
     )
 
 

@@ -122,7 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     start = time.monotonic()
     failure = run_notebook(options.notebook, options.parameters, options.executed)
     outcome = f"FAILED in {failure}" if failure else "done"
-    print(f"{options.notebook.stem:<14} {time.monotonic() - start:5.1f} s  {outcome}")
+    print(f"{options.notebook.stem:<18} {time.monotonic() - start:5.1f} s  {outcome}")
     return 0  # a failed notebook is marked in the report, which make then refuses
 
 

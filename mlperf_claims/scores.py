@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pandas as pd
 
@@ -103,3 +104,21 @@ def _count_samples(runs: pd.DataFrame) -> pd.DataFrame:
     whole = averaged["samples"].count() == averaged.size()
     summed["samples_per_min"] = (summed["samples"] / summed["time_to_train_min"]).where(whole)
     return summed[["samples_per_min"]].reset_index()
+
+
+def accelerators_for(sizes: pd.DataFrame, minutes: float, *, score: str = "official_min") -> float:
+    """Read off a scaling curve how many accelerators train in a given time.
+
+    Args:
+        sizes: submissions of one series: accelerators_total, and minutes in the column `score`.
+        minutes: the time to match.
+    Returns: accelerators, on straight lines between neighbouring sizes in logarithms of both; nan
+        outside the times that were measured, since nothing is extrapolated.
+    """
+    curve = sizes.sort_values("accelerators_total")
+    for (_, small), (_, large) in pairwise(curve.iterrows()):
+        if large[score] <= minutes <= small[score]:
+            share = math.log(small[score] / minutes) / math.log(small[score] / large[score])
+            growth = math.log(large["accelerators_total"] / small["accelerators_total"])
+            return float(small["accelerators_total"] * math.exp(share * growth))
+    return math.nan

@@ -8,6 +8,9 @@ from IPython.display import HTML, Markdown
 
 from mlperf_claims.findings import Finding, explain, format_recomputed, format_value
 
+NOTHING = "–"
+CLOCK = "wall clock"  # the reading that stands beside the deciding one
+
 
 def say(text: str) -> Markdown:
     """Show a sentence, Markdown, whose figures were rendered from values."""
@@ -44,10 +47,10 @@ def show_table(
 
 
 def show_answers(findings: Sequence[Finding], *, caption: str) -> HTML:
-    """Show the one-row answers of claims: as stated, recomputed under each reading, spread, verdict."""
-    names = list(dict.fromkeys(reading.name for finding in findings for reading in finding.readings))
-    rows = [_answer(finding, names) for finding in findings]
-    return show_table(pd.DataFrame(rows), caption=caption)
+    """Show the answers to claims: as stated, recomputed, on the clock, under other readings, spread, verdict."""
+    rows = pd.DataFrame([_answer(finding) for finding in findings])
+    empty = [column for column in rows if (rows[column] == NOTHING).all()]
+    return show_table(rows.drop(columns=empty), caption=caption)
 
 
 def list_sentences(findings: Iterable[Finding]) -> Markdown:
@@ -57,21 +60,21 @@ def list_sentences(findings: Iterable[Finding]) -> Markdown:
     return Markdown("\n".join(lines) or "Every claim is confirmed under every reading.")
 
 
-def _answer(finding: Finding, names: Sequence[str]) -> dict[str, str]:
-    values = {reading.name: reading.value for reading in finding.readings}
-    shown = {name: format_value(values.get(name), finding.unit, decimals=finding.decimals) for name in names}
-    spread = "–"
-    if finding.spread:
-        low, high = finding.spread
-        spread = f"{format_value(low, '', decimals=finding.decimals)} – "
-        spread += format_value(high, finding.unit, decimals=finding.decimals)
-    verdict = finding.verdict + ("" if finding.robust in (True, None) else ", not under every reading")
+def _answer(finding: Finding) -> dict[str, str]:
+    def shown(value: float) -> str:
+        return format_value(value, finding.unit, decimals=finding.decimals)
+
+    rest = {reading.name: shown(reading.value) for reading in finding.readings[1:]}
+    clock = rest.pop(CLOCK, NOTHING)
+    low, high = finding.spread or (None, None)
     return {
         "claim": finding.id,
         "as stated": finding.stated,
-        **shown,
-        "single runs allow": spread,
-        "verdict": verdict,
+        "recomputed": format_recomputed(finding),
+        f"on the {CLOCK}": clock,
+        "under other readings": "; ".join(f"{value} {name}" for name, value in rest.items()) or NOTHING,
+        "single runs allow": f"{shown(low)} to {shown(high)}" if finding.spread else NOTHING,
+        "verdict": finding.verdict + ("" if finding.robust in (True, None) else ", not under every reading"),
     }
 
 
@@ -82,7 +85,7 @@ def _cell(tag: str, text: str, number: bool, attributes: str = "") -> str:
 
 def _format(value: object, specification: str) -> str:
     if pd.isna(value):
-        return "–"
+        return NOTHING
     return format(value, specification) if specification else str(value)
 
 

@@ -1,26 +1,16 @@
 """Pick exactly the submissions a claim is about, or say why not."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from mlperf_claims.articles import SELECTION_KEYS, Article, Claim
+from mlperf_claims.articles import COMPARED, SELECTION_KEYS, Article, Claim
 from mlperf_claims.collect import RESULT_KEY
-from mlperf_claims.scores import mark_runs, score_results
+from mlperf_claims.scores import accelerators_for, mark_runs, score_results
 from mlperf_claims.tables import load_results, load_runs, load_table
 
 EXACT = ("round", "benchmark", "division", "organization", "submitter", "system", "availability")
-# What the MLPerf results messaging guidelines want named where compared results differ in it.
-COMPARED = {
-    "round": "round",
-    "division": "division",
-    "availability": "availability",
-    "accelerators_total": "accelerator count",
-    "accelerator": "accelerator",
-    "submitter": "submitter",
-    "framework": "software",
-}
 
 
 class SelectionError(ValueError):
@@ -115,6 +105,31 @@ def select_rates(claims: Iterable[Claim], article: Article, submissions: pd.Data
     return pd.DataFrame(rows)
 
 
+def select_fields(claims: Iterable[Claim], submissions: pd.DataFrame) -> pd.DataFrame:
+    """Return the submissions among which a claim places its subject.
+
+    Returns: one row per (claim, submission of its field): `claim`, the subject as `subject_…`, the
+        other as `baseline_…`, and `own`: whether it is of the subject's submitter too.
+    """
+    rows = []
+    for claim in claims:
+        subject = select_submission(submissions, claim.fields["subject"])
+        for _, other in filter_submissions(submissions, claim.fields["field"]).iterrows():
+            own = {"claim": claim.id, "own": other["submitter"] == subject["submitter"]}
+            rows.append(own | _prefix("subject", subject) | _prefix("baseline", other))
+    return pd.DataFrame(rows)
+
+
+def select_alternatives(claims: Iterable[Claim], submissions: pd.DataFrame) -> pd.DataFrame:
+    """Return the other pairs that claims may be read to compare, as `select_pairs` does, each with its `reading`."""
+    rows = []
+    for claim in claims:
+        for name, pair in claim.fields.get("also", {}).items():
+            roles = [_prefix(role, select_submission(submissions, pair[role])) for role in ("subject", "baseline")]
+            rows.append({"claim": claim.id, "reading": name} | roles[0] | roles[1])
+    return pd.DataFrame(rows)
+
+
 def join_sizes(pairs: pd.DataFrame, submissions: pd.DataFrame) -> pd.DataFrame:
     """Return every submission of a pair's subject's own series: submitter, accelerator and benchmark alike.
 
@@ -123,6 +138,63 @@ def join_sizes(pairs: pd.DataFrame, submissions: pd.DataFrame) -> pd.DataFrame:
     alike = ("round", "benchmark", "division", "submitter", "accelerator")
     joined = pairs.merge(submissions, left_on=[f"subject_{column}" for column in alike], right_on=list(alike))
     return joined.sort_values(["claim", "accelerators_total"], ignore_index=True)
+
+
+def match_sizes(rates: pd.DataFrame, submissions: pd.DataFrame, *, score: str) -> pd.Series:
+    """Return, for each row, the accelerators at which the rate's baseline series reaches the subject's time.
+
+    Args:
+        rates: as `select_rates` gives them.
+        score: `official_min` or `wall_clock_min`.
+    Returns: accelerators, read off the series of the baseline's submitter and accelerator
+        (`scores.accelerators_for`); nan where the series does not reach that time.
+    """
+    alike = ("round", "benchmark", "division", "submitter", "accelerator")
+    return pd.Series(
+        [
+            accelerators_for(
+                submissions[(submissions[list(alike)] == take_role(row, "rate_baseline")[list(alike)]).all(axis=1)],
+                row[f"subject_{score}"],
+                score=score,
+            )
+            for _, row in rates.iterrows()
+        ],
+        index=rates.index,
+    )
+
+
+def match_peaks(submissions: pd.DataFrame, peaks: pd.DataFrame) -> pd.DataFrame:
+    """Join each submission with the peak figures of its accelerator, whose name contains theirs.
+
+    Returns: one row per submission, in order, with the columns of `peaks`; nan where none is known.
+    """
+    names = list(peaks["accelerator"])
+    matched = submissions["accelerator"].map(lambda accelerator: next((n for n in names if n in accelerator), ""))
+    known = peaks.rename(columns={"accelerator": "matched"})
+    return submissions.assign(matched=matched).merge(known, on="matched", how="left", suffixes=("_model", "_peak"))
+
+
+def rank_at_sizes(claims: Iterable[Claim], submissions: pd.DataFrame) -> pd.DataFrame:
+    """Return each size of a claim's subject beside the submissions of others that are nearest in size.
+
+    Returns: one row per (claim, size of the subject, other): the subject as `subject_…`, the others
+        as `baseline_…`: those of the same size, or else those of the nearest smaller and larger one.
+    """
+    rows = []
+    for claim in claims:
+        own = filter_submissions(submissions, claim.fields["subject"]).sort_values("accelerators_total")
+        field = filter_submissions(submissions, claim.fields["field"])
+        others = field[~field["submitter"].isin(own["submitter"])]
+        for _, subject in own.iterrows():
+            for _, other in _find_nearest(others, subject["accelerators_total"]).iterrows():
+                rows.append({"claim": claim.id} | _prefix("subject", subject) | _prefix("baseline", other))
+    return pd.DataFrame(rows)
+
+
+def _find_nearest(others: pd.DataFrame, size: int) -> pd.DataFrame:
+    sizes = others["accelerators_total"]
+    smaller, larger = sizes[sizes <= size].max(), sizes[sizes >= size].min()
+    return others[sizes.isin([smaller, larger])].sort_values("accelerators_total")
 
 
 def describe_differences(one: pd.Series, other: pd.Series) -> tuple[str, ...]:
@@ -140,15 +212,18 @@ def take_role(row: pd.Series, role: str) -> pd.Series:
     return row[mine].rename(lambda name: name.removeprefix(f"{role}_"))
 
 
-def join_runs(pairs: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+def join_runs(
+    pairs: pd.DataFrame, runs: pd.DataFrame, *, roles: Sequence[str] = ("subject", "baseline")
+) -> pd.DataFrame:
     """Return every counted run of a claim's subject, beside every counted run of its baseline if it has one.
 
     Returns: one row per (claim, subject run, baseline run), with the columns of `pairs` and, in
-        minutes, `subject_run_min`, `baseline_run_min` (normalised) and `…_run_wall_clock_min`.
+        minutes, `subject_run_min`, `baseline_run_min` (normalised) and `…_run_wall_clock_min`; under
+        the names of other `roles` where those are given.
     """
     counted = runs.loc[runs["not_counted"] == "", [*RESULT_KEY, "run", "normalised_min", "time_to_train_min"]]
     joined = pairs
-    for role in (role for role in ("subject", "baseline") if f"{role}_system" in pairs):
+    for role in (role for role in roles if f"{role}_system" in pairs):
         named = {column: f"{role}_{column}" for column in (*RESULT_KEY, "run")}
         named |= {"normalised_min": f"{role}_run_min", "time_to_train_min": f"{role}_run_wall_clock_min"}
         joined = joined.merge(counted.rename(columns=named), on=[f"{role}_{column}" for column in RESULT_KEY])

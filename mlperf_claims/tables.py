@@ -22,16 +22,24 @@ INTEGERS = frozenset(
             "logs",
             "logs_absent",
         ),
+        *("parameters", "layers", "hidden_size", "tokens_per_sample"),
         *("start_line", "stop_line", "evaluation", "line", "seed", "global_batch_size", "batch_size"),
     )
 )
 NUMBERS = frozenset(
     (
         *("start_ms", "stop_ms", "init_start_ms", "init_stop_ms", "time_ms"),
+        *("bf16_dense_tflops", "fp8_dense_tflops"),
         *("scaling_factor", "converged_at", "progress", "value"),
     )
 )
 NOT_A_NUMBER_ALLOWED = frozenset(("value",))  # Mask R-CNN logs no single accuracy
+
+
+CONSTANTS = {  # data/models.csv and data/peaks.csv, transcribed from published sources
+    "models": ("benchmark", "parameters", "layers", "hidden_size", "tokens_per_sample", "source"),
+    "peaks": ("accelerator", "bf16_dense_tflops", "fp8_dense_tflops", "source"),
+}
 
 
 class TableError(ValueError):
@@ -49,6 +57,11 @@ def load_runs(folder: Path = paths.TRAINING) -> pd.DataFrame:
     return runs.assign(time_to_train_min=(runs["stop_ms"] - runs["start_ms"]) / 60_000)
 
 
+def load_constants(name: str, folder: Path = paths.DATA) -> pd.DataFrame:
+    """Load a table of CONSTANTS: one row per benchmark or accelerator, each with its source."""
+    return _load(folder / f"{name}.csv", CONSTANTS[name], CONSTANTS[name][:1])
+
+
 def load_table(name: str, folder: Path = paths.TRAINING) -> pd.DataFrame:
     """Load one table of `collect.COLUMNS`.
 
@@ -57,28 +70,30 @@ def load_table(name: str, folder: Path = paths.TRAINING) -> pd.DataFrame:
     Raises: TableError naming file, line, column and value of every cell that does not fit, every
         missing or unknown column, and keys that are there twice.
     """
-    path = folder / f"{name}.csv"
+    return _load(folder / f"{name}.csv", COLUMNS[name], KEYS[name])
+
+
+def _load(path: Path, columns: Sequence[str], key: Sequence[str]) -> pd.DataFrame:
     try:
         with path.open(newline="", encoding="utf-8") as stream:
             reader = csv.reader(stream, strict=True)
             header = next(reader, [])
             rows = [(reader.line_num, row) for row in reader if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise TableError(f"{path}: {error}, expected a CSV with columns {', '.join(COLUMNS[name])}") from error
-    problems = [*_find_column_problems(header, COLUMNS[name])]
+        raise TableError(f"{path}: {error}, expected a CSV with columns {', '.join(columns)}") from error
+    problems = [*_find_column_problems(header, columns)]
     for line, row in rows:
         if len(row) != len(header):
             problems.append(f"line {line}: {len(row)} cells, expected {len(header)}")
     if not problems:
         lines = [line for line, _ in rows]
         cells = pd.DataFrame([row for _, row in rows], columns=header, dtype="str")
-        frame = pd.DataFrame({column: _parse_column(cells[column], lines, problems) for column in COLUMNS[name]})
-        key = list(KEYS[name])
-        for index in frame.index[frame.duplicated(key)]:
-            problems.append(f"line {lines[index]}: key {tuple(map(str, frame.loc[index, key]))} again")
+        frame = pd.DataFrame({column: _parse_column(cells[column], lines, problems) for column in columns})
+        for index in frame.index[frame.duplicated(list(key))]:
+            problems.append(f"line {lines[index]}: key {tuple(map(str, frame.loc[index, list(key)]))} again")
     if problems:
         raise TableError("\n".join(f"{path}: {problem}" for problem in problems))
-    return frame.sort_values(key, ignore_index=True, kind="stable")
+    return frame.sort_values(list(key), ignore_index=True, kind="stable")
 
 
 def _find_column_problems(found: Iterable[str], wanted: Iterable[str]) -> Iterable[str]:

@@ -30,7 +30,7 @@ def judge_value(stated: Stated, value: float, *, flatters: str) -> str:
     Args:
         value: recomputed, in the stated figure's unit.
         flatters: "high" if a higher figure is in the claimant's favour, "low" if a lower one is.
-    Returns: confirmed, understated or overstated.
+    Returns: confirmed, understated or overstated; a word such as "several" is confirmed or contradicted.
     Raises: VerdictError if the stated text has no figure, or the value is no finite number.
     """
     if math.isnan(stated.value) or not math.isfinite(value):
@@ -38,5 +38,7 @@ def judge_value(stated: Stated, value: float, *, flatters: str) -> str:
     low, high = stated.interval
     if low <= value < high:
         return CONFIRMED
+    if stated.is_word:
+        return CONTRADICTED
     says_too_much = value < low if flatters == "high" else value >= high
     return OVERSTATED if says_too_much else UNDERSTATED

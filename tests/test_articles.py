@@ -83,7 +83,23 @@ def test_stated_text_gives_its_parts(text, value, unit, relation, decimals):
     assert stated.text == text
 
 
-@pytest.mark.parametrize("text", ["several", "first", "yes", "among the largest", "larger", ""])
+@pytest.mark.parametrize(
+    ("text", "low", "inside", "unit"),
+    [
+        ("several", 2.0, 3.0, ""),  # three at least
+        ("larger", 1.0, 1.01, "x"),  # as a ratio: the same size is not larger
+    ],
+)
+def test_word_that_binds_a_figure_has_an_interval(text, low, inside, unit):
+    """Some words are read as a figure, by a table that says so."""
+    stated = parse_stated(text)
+    assert stated.is_word
+    assert stated.unit == unit
+    assert stated.interval[0] > low
+    assert stated.interval[0] <= inside < stated.interval[1]
+
+
+@pytest.mark.parametrize("text", ["many", "first", "yes", "among the largest", ""])
 def test_stated_text_without_figure_is_nan(text):
     """Words without a figure have no value, rather than 0."""
     assert math.isnan(parse_stated(text).value)

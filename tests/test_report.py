@@ -78,7 +78,7 @@ def claim(id_="fast", says="The box is faster", stated="2.1x"):
 
 
 def judge(one, what="run 0: 2.5 min"):
-    evidence = Evidence("subject", what, "Org/result_0.txt", "b10b", "c0ffee", 3, 9, "https://example.org/a#L3-L9")
+    evidence = Evidence("subject", what, what, "Org/result_0.txt", "b10b", "c0ffee", 3, 9, "https://example.org/a#L3-L9")
     readings = {"official score": 2.1234, "wall clock": 1.875}
     return judge_claim(one, readings, spread=(1.5, 2.25), differences=[what], evidence=[evidence])
 

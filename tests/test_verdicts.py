@@ -45,9 +45,18 @@ def test_figure_is_judged_by_its_digits(text, value, if_high_flatters, if_low_fl
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("several", 3.0), ("2.1x", math.nan), ("2.1x", math.inf), ("over 34x", math.inf), ("under 11 min", -math.inf)],
+    [("first", 3.0), ("2.1x", math.nan), ("2.1x", math.inf), ("over 34x", math.inf), ("under 11 min", -math.inf)],
 )
 def test_what_is_no_figure_is_not_judged(text, value):
     """Neither words, nor a missing value, nor an infinite one is judged."""
     with pytest.raises(VerdictError, match="expected a figure in both"):
         judge_value(parse_stated(text), value, flatters="high")
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "verdict"),
+    [("several", 3.0, C), ("several", 2.0, "contradicted"), ("larger", 0.7, "contradicted")],
+)
+def test_word_holds_or_is_contradicted(text, value, verdict):
+    """A word has no digits to be over or under: it holds, or the data say otherwise."""
+    assert judge_value(parse_stated(text), value, flatters="high") == verdict

@@ -1,0 +1,103 @@
+"""Recompute the factor that normalises a score: reference convergence over the submission's own."""
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import pandas as pd
+
+from mlperf_claims.collect import RESULT_KEY, runs_dropped
+
+# Source of the procedure: MLPerf training_rules.adoc, "Reference Convergence Points", and MLCommons' `rcp_checker`.
+
+
+class Point(NamedTuple):
+    """A reference convergence point: at this batch size the reference needs this much training."""
+
+    batch_size: float  # samples
+    mean: float  # samples, epochs or steps, as the benchmark counts
+
+
+def mean_convergence(values: Sequence[float], *, drop: int) -> float:
+    """Average runs without the `drop` fastest and slowest to converge; nan if none are left.
+
+    Args:
+        values: samples, epochs or steps to converge; math.inf for a run that did not.
+    """
+    kept = sorted(values)[drop : len(values) - drop]
+    return sum(kept) / len(kept) if kept else math.nan
+
+
+def prune_points(points: Sequence[Point]) -> list[Point]:
+    """Keep the points that converge fast for their batch size, smallest batch first.
+
+    Dropped are those with a smaller batch than the fastest-converging point, then, from the
+    smallest on, each that is slower than the straight line between its two neighbours.
+    """
+    fastest = min(points, key=lambda point: point.mean)
+    kept = sorted(point for point in points if point.batch_size >= fastest.batch_size)
+    index = 1
+    while index < len(kept) - 1:
+        low, point, high = kept[index - 1 : index + 2]
+        if point.mean > interpolate(low, high, point.batch_size):
+            del kept[index]
+        else:
+            index += 1
+    return kept
+
+
+def interpolate(low: Point, high: Point, batch_size: float) -> float:
+    """Return the mean at a batch size on the straight line through two points."""
+    share = (batch_size - low.batch_size) / (high.batch_size - low.batch_size)
+    return low.mean + share * (high.mean - low.mean)
+
+
+def reference_mean(points: Sequence[Point], batch_size: float) -> float:
+    """Return what the reference needs to converge at a batch size.
+
+    Args:
+        points: as `prune_points` gives them.
+    Returns: the point itself, the line between two, or the smallest point for a smaller batch; nan
+        for a batch larger than any point, for which the rules want a new one.
+    """
+    if not points or batch_size > points[-1].batch_size:
+        return math.nan
+    if batch_size <= points[0].batch_size:
+        return points[0].mean
+    low, high = next(pair for pair in pairwise(points) if batch_size <= pair[1].batch_size)
+    return interpolate(low, high, batch_size)
+
+
+def list_points(reference: pd.DataFrame) -> dict[tuple[str, str], list[Point]]:
+    """Return the pruned points of each (round, benchmark) from `reference_convergence`."""
+    means = reference.groupby(["round", "benchmark", "batch_size"])["converged_at"].agg(list)
+    points: dict[tuple[str, str], list[Point]] = {}
+    for (round_, benchmark, batch_size), values in means.items():
+        point = Point(batch_size, mean_convergence(values, drop=runs_dropped(benchmark)))
+        points.setdefault((round_, benchmark), []).append(point)
+    return {key: prune_points(found) for key, found in points.items()}
+
+
+def recompute_factors(runs: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
+    """Recompute the factor of every result from its logs.
+
+    Args:
+        runs: as `tables.load_runs` gives them.
+        reference: the table of reference runs.
+    Returns: one row per result: `batch_size`, `submission_mean`, `reference_mean` (samples, epochs
+        or steps), `recomputed_factor`: reference over submission, 1 where that is below one; nan
+        where there is no reference for it.
+    """
+    points = list_points(reference)
+    converged = runs.assign(converged_at=runs["converged_at"].fillna(math.inf)).groupby(list(RESULT_KEY))
+    rows = []
+    for key, group in converged[["converged_at", "global_batch_size"]]:
+        sizes = group["global_batch_size"].dropna().unique()
+        size = float(sizes[0]) if len(sizes) == 1 else math.nan
+        own = mean_convergence(list(group["converged_at"]), drop=runs_dropped(key[-1]))
+        wanted = reference_mean(points.get((key[0], key[-1]), []), size)
+        factor = max(1.0, wanted / own) if math.isfinite(wanted) and math.isfinite(own) else math.nan
+        rows.append((*key, size, own, wanted, factor))
+    columns = [*RESULT_KEY, "batch_size", "submission_mean", "reference_mean", "recomputed_factor"]
+    return pd.DataFrame(rows, columns=columns)
