@@ -234,16 +234,14 @@ def chart_what_if(
         )
         .encode(y=alt.Y("system:N", title=None, sort=["subject", "baseline"]))
     )
-    bars = base.mark_bar(height=28).encode(
+    bars = base.mark_bar(height=24).encode(
         x=alt.X("racks:Q", title="racks", scale=alt.Scale(domainMin=0)),
         color=alt.Color("system:N", legend=None, sort=["subject", "baseline"]),
     )
-    labels = base.mark_text(align="left", dx=6, fontSize=13, fontWeight=600, color=MUTED).encode(
-        x=alt.value(8), text="label:N", y=alt.Y("system:N", sort=["subject", "baseline"])
-    )
+    labels = base.mark_text(align="left", dy=-24, fontSize=13, fontWeight=600).encode(x=alt.value(0), text="label:N")
     chart = (bars + labels).add_params(density, rate)
     described = f"Two sliders, at first {per_rack:g} accelerators per baseline rack and a speed-up of {speedup_x:.2f}."
-    return _finish(chart, title, described).properties(height=120)
+    return _finish(chart, title, described).properties(height=150)
 
 
 def chart_convergence(evals: pd.DataFrame, reference: pd.DataFrame, *, title: str) -> alt.LayerChart:

@@ -13,9 +13,13 @@
       axis: { labelColor: ink, titleColor: ink, gridColor: grid, domainColor: grid, tickColor: grid },
       legend: { labelColor: ink, titleColor: ink },
       title: { color: ink },
+      text: { color: ink },
     };
     const target = figure.querySelector(".drawn");
     target.hidden = false; // Vega measures its container
+    if (target.clientWidth < 480) {
+      Object.assign(spec.config.legend, { columns: 1, labelLimit: target.clientWidth - 40 });
+    }
     try {
       views.get(figure)?.finalize();
       views.set(figure, await vegaEmbed(target, spec, { actions: false, renderer: "svg", ast: true, config }));
