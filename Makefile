@@ -9,7 +9,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 
 # What the command line may set besides the parameters of the notebooks.
-NAMES := ARTICLE JOBS PORT PYTHON RAW
+NAMES := ARTICLE JOBS LAB_OPTIONS PORT PYTHON RAW
 
 NOTEBOOKS := $(sort $(wildcard notebooks/*.ipynb))
 SUMMARY := $(BUILD)/notebooks/00-summary.ipynb
@@ -17,23 +17,25 @@ EXECUTED := $(patsubst notebooks/%,$(BUILD)/notebooks/%,$(NOTEBOOKS))
 INPUTS := $(wildcard mlperf_claims/*.py) $(wildcard data/training/*.csv) data/articles/$(ARTICLE).yaml $(VENV)/installed
 # The README tells the findings of the default article.
 README := $(if $(filter $(DEFAULT),$(ARTICLE)),--readme README.md)
+OUTPUTS := $(BUILD)/report.html $(BUILD)/claims.json $(BUILD)/claims.csv $(BUILD)/failures.txt
 PAGE := $(wildcard mlperf_claims/page/*)
 
 # Notebooks run beside each other, one to a core.
 MAKEFLAGS += --no-print-directory --jobs=$(JOBS)
 # Set on some machines; without bytecode a notebook takes twice as long.
 unexport PYTHONDONTWRITEBYTECODE
+export PYTHONUTF8 := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: help report check accept data test lint lab serve lock clean parameters
+.PHONY: help report check accept data verify test lint lab serve lock clean parameters
 
 help:  ## List the targets
 	@echo 'make TARGET [ARTICLE=name] [PARAMETER=value], for example: make report H100_GPUS_PER_RACK=16'
 	@sed -n 's/^\([a-z]*\):.*  ## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
 
-report: $(BUILD)/report.html  ## Execute the notebooks and write the report
+report: $(OUTPUTS)  ## Execute the notebooks and write the report
 	@! grep . $(BUILD)/failures.txt || { echo 'the report marks what failed: $(BUILD)/report.html'; exit 1; }
 	@echo $(BUILD)/report.html
 
@@ -46,6 +48,9 @@ accept: report  ## Make the verdicts of this build the reviewed ones
 data: $(VENV)/installed  ## Read the results repositories in RAW, or clone them, into data/training
 	$(PY) -m mlperf_claims.collect $(if $(RAW),--raw '$(RAW)')
 
+verify: $(VENV)/installed  ## Derive data/training anew, from RAW or from clones, and compare
+	@$(PY) -m mlperf_claims.collect --check $(if $(RAW),--raw '$(RAW)')
+
 test: $(VENV)/installed  ## Run the tests
 	$(PY) -m pytest
 
@@ -53,16 +58,17 @@ lint: $(VENV)/installed  ## Check style of package, notebooks and tests
 	$(PY) -m ruff check . && $(PY) -m ruff format --check .
 
 lab: .venv-lab/installed  ## Open the notebooks in JupyterLab
-	.venv-lab/bin/jupyter lab --notebook-dir=.
+	.venv-lab/bin/jupyter lab --notebook-dir=. $(LAB_OPTIONS)
 
 serve: report  ## Serve the report on localhost:PORT
 	$(PY) -m http.server $(PORT) --bind 127.0.0.1 --directory $(BUILD)
 
 lock: $(VENV)/installed  ## Resolve the requirements anew
-	$(VENV)/bin/pip install --quiet pip-tools
-	$(VENV)/bin/pip-compile $(COMPILE) --extra=test --output-file=requirements.txt pyproject.toml
-	$(VENV)/bin/pip-compile $(COMPILE) --extra=lab --constraint=requirements.txt --output-file=requirements-lab.txt pyproject.toml
-COMPILE := --quiet --generate-hashes --strip-extras --allow-unsafe --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
+	$(VENV)/bin/pip install --quiet uv
+	$(VENV)/bin/uv pip compile $(COMPILE) --extra=test --output-file=requirements.txt pyproject.toml
+	$(VENV)/bin/uv pip compile $(COMPILE) --extra=lab --constraint=requirements.txt --output-file=requirements-lab.txt pyproject.toml
+# One lock for every Python from 3.11 on.
+COMPILE := --quiet --universal --python-version=3.11 --generate-hashes --no-emit-package=mlperf-claims
 
 clean:  ## Remove what make wrote, but for the environments
 	rm -rf build
@@ -85,7 +91,7 @@ parameters: $(VENV)/installed
 
 $(BUILD)/notebooks/%.ipynb: notebooks/%.ipynb $(BUILD)/parameters/%.json $(INPUTS)
 	@$(PY) -m mlperf_claims.run $< $(BUILD)/parameters/$*.json $@
-$(SUMMARY): $(filter-out $(SUMMARY),$(EXECUTED))
+$(SUMMARY): $(BUILD)/parameters/notebooks.json $(filter-out $(SUMMARY),$(EXECUTED))
 
 data/articles/%.yaml:
 	@echo "no article '$*' in data/articles, expected one of: $(basename $(notdir $(wildcard data/articles/*.yaml)))" >&2; exit 1
@@ -93,5 +99,7 @@ data/articles/%.yaml:
 build/vega.js: $(VENV)/installed
 	@mkdir -p build && $(PY) -m mlperf_claims.charts > $@
 
-$(BUILD)/report.html: $(EXECUTED) build/vega.js $(PAGE)
+$(BUILD)/report.html: $(EXECUTED) $(BUILD)/parameters/notebooks.json build/vega.js $(PAGE)
 	@$(PY) -m mlperf_claims.report $(ARTICLE)
+$(filter-out %/report.html,$(OUTPUTS)): $(BUILD)/report.html
+	@[ -e $@ ] || $(PY) -m mlperf_claims.report $(ARTICLE)

@@ -49,6 +49,7 @@ ROLES = ("subject", "baseline", "field")  # of a selection in a claim
 COMPARED = {
     "round": "round",
     "division": "division",
+    "benchmark": "benchmark",
     "availability": "availability",
     "accelerators_total": "accelerator count",
     "accelerator": "accelerator",
@@ -82,8 +83,8 @@ KINDS = {
     "racks_used": Kind(("subject", "active_per_rack"), flatters="low"),
     "density": Kind(("subject",)),
     "equivalent_accelerators": Kind(("subject", "speedup")),
-    "equivalent_racks": Kind(("subject", "speedup", "baseline_per_rack")),
-    "rack_reduction": Kind(("subject", "speedup", "active_per_rack", "baseline_per_rack")),
+    "equivalent_racks": Kind(("subject", "speedup", "baseline_per_rack"), ("printed",)),
+    "rack_reduction": Kind(("subject", "speedup", "active_per_rack", "baseline_per_rack"), ("printed",)),
     "size": Kind(("subject",)),
     "size_ratio": Kind(("subject", "baseline", "speedup")),
     "largest": Kind(("subject", "field")),
@@ -94,6 +95,10 @@ KINDS = {
     "runs_above": Kind(("subject", "above")),
     "unverifiable": Kind(("because",)),
 }
+
+
+class NoClaims(Exception):
+    """An article makes no claim of the kinds that a notebook audits."""
 
 
 class ArticleError(ValueError):
@@ -184,6 +189,12 @@ class Article:
     def of_kind(self, *kinds: str) -> tuple[Claim, ...]:
         """Return the claims of these kinds, in the article's order."""
         return tuple(claim for claim in self.claims if claim.kind in kinds)
+
+    def require(self, *kinds: str) -> tuple[Claim, ...]:
+        """Return the claims of these kinds; NoClaims, which ends a notebook without failing it, if there are none."""
+        if not (claims := self.of_kind(*kinds)):
+            raise NoClaims(f"The article makes no claim of this kind ({', '.join(kinds)}).")
+        return claims
 
     def assume(self, name: str, instead: float | None = None) -> float:
         """Return an assumption's value, or `instead` where a reader gave one.
@@ -313,14 +324,16 @@ def _find_article_problems(content: Mapping[str, Any]) -> Iterable[str]:
     for id_ in dict.fromkeys(id_ for id_ in ids if ids.count(id_) > 1):
         yield f"claim id {id_!r} is there {ids.count(id_)} times, expected once"
     for number, claim in enumerate(claims, start=1):
-        yield from _find_claim_problems(number, claim, assumptions, rates)
+        yield from _find_claim_problems(number, claim, assumptions, rates, ids)
 
 
 def _is_rate(claim: Mapping[str, Any]) -> bool:
     return claim.get("kind") == "speedup" and "pairs" not in claim
 
 
-def _find_claim_problems(number: int, claim: object, assumptions: Mapping, rates: list[str]) -> Iterable[str]:
+def _find_claim_problems(
+    number: int, claim: object, assumptions: Mapping, rates: list[str], ids: list[str]
+) -> Iterable[str]:
     if not isinstance(claim, dict):
         yield f"claim {number} is {claim!r:.60}, expected keys {', '.join(CLAIM_KEYS)}"
         return
@@ -358,6 +371,8 @@ def _find_claim_problems(number: int, claim: object, assumptions: Mapping, rates
         yield f"{where}: above is {claim['above']!r}, expected a whole number of accelerators"
     if "speedup" in kind.required and claim.get("speedup") not in rates:
         yield f"{where}: speedup is {claim.get('speedup')!r}, expected the id of a claim of that kind, about one pair"
+    if claim.get("printed", ids[0]) not in ids:
+        yield f"{where}: printed is {claim['printed']!r}, expected the id of a claim"
     for key in ("active_per_rack", "baseline_per_rack"):
         if key in claim and str(claim[key]) not in assumptions:
             yield f"{where}: {key} is {claim[key]!r}, expected the name of an assumption"

@@ -16,7 +16,10 @@ COLOURS = (
     "#E69F00",
     "#56B4E9",
 )  # Okabe and Ito, safe for colour blindness
-WIDTH, HEIGHT = 640, 320  # pixels, of the static picture; on screen a chart is as wide as its column
+WIDTH, HEIGHT = (
+    640,
+    320,
+)  # pixels, of the static picture and in JupyterLab; the report makes a chart as wide as its column
 MUTED = "#767676"
 
 
@@ -289,14 +292,14 @@ def chart_convergence(evals: pd.DataFrame, reference: pd.DataFrame, *, title: st
 
 def _finish(chart: alt.LayerChart, title: str, described: str) -> alt.LayerChart:
     # the description is the text alternative of the chart in the report
-    return chart.properties(width="container", height=HEIGHT, title=title, description=f"{title}. {described}")
+    return chart.properties(width=WIDTH, height=HEIGHT, title=title, description=f"{title}. {described}")
 
 
 def draw_svg(spec: Mapping[str, Any]) -> str:
     """Draw a chart's specification as a static SVG, WIDTH pixels wide."""
     import vl_convert
 
-    return vl_convert.vegalite_to_svg({**spec, "width": WIDTH, "background": "white"}, vl_version=_vl_version())
+    return vl_convert.vegalite_to_svg({**spec, "background": "white"}, vl_version=_vl_version())
 
 
 def bundle_runtime() -> str:

@@ -2,6 +2,7 @@
 
 import argparse
 import csv
+import io
 import json
 import re
 import sys
@@ -16,6 +17,7 @@ from mlperf_claims.mllog import Log, LogError, is_number, parse_log
 from mlperf_claims.sources import File, Source, SourceError, clone, fetch_absent, open_source, read_files
 
 Row = dict[str, Any]
+SHOWN = 50  # differences that are printed one by one
 UNREADABLE = object()  # the content of a file whose problem has been said
 
 RESULT_KEY = ("round", "organization", "system", "benchmark")
@@ -155,15 +157,53 @@ def write_tables(tables: dict[str, list[Row]], folder: Path) -> None:
         for name, rows in tables.items():
             temporary = folder / f".{name}.csv.tmp"
             waiting.append((temporary, folder / f"{name}.csv"))
-            with temporary.open("w", newline="", encoding="utf-8") as stream:
-                writer = csv.DictWriter(stream, COLUMNS[name], lineterminator="\n")
-                writer.writeheader()
-                writer.writerows(rows)
+            temporary.write_text(format_table(name, rows), encoding="utf-8", newline="")
         for temporary, final in waiting:
             temporary.replace(final)
     finally:
         for temporary, _ in waiting:
             temporary.unlink(missing_ok=True)
+
+
+def format_table(name: str, rows: Iterable[Row]) -> str:
+    """Return a table as the text of its CSV."""
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, COLUMNS[name], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return stream.getvalue()
+
+
+def compare_tables(tables: dict[str, list[Row]], folder: Path) -> list[str]:
+    """Compare derived tables with the stored ones, byte for byte.
+
+    Returns: a line for each cell that differs (table, key, column, stored, derived) and each row or
+        table that only one side has; empty if all bytes are equal.
+    """
+    lines = []
+    for name, rows in tables.items():
+        path, derived = folder / f"{name}.csv", format_table(name, rows)
+        stored = path.read_bytes().decode("utf-8", "replace") if path.is_file() else ""
+        if stored != derived:
+            found = list(_compare_rows(name, stored, derived))
+            lines += found or [f"{name}: the same cells in other bytes, such as line ends or order"]
+    return lines
+
+
+def _compare_rows(name: str, stored: str, derived: str) -> Iterator[str]:
+    sides = [{}, {}]
+    for side, text in zip(sides, (stored, derived), strict=True):
+        for row in csv.DictReader(io.StringIO(text)):
+            side[tuple(row.get(column) for column in KEYS[name])] = row
+    for key in dict.fromkeys([*sides[0], *sides[1]]):
+        where = f"{name}: {', '.join(map(str, key))}"
+        there, here = (side.get(key) for side in sides)
+        if there is None or here is None:
+            yield f"{where}: {'only derived' if there is None else 'only stored'}"
+            continue
+        for column in dict.fromkeys([*there, *here]):
+            if there.get(column) != here.get(column):
+                yield f"{where}: {column} is stored as {there.get(column)!r}, derived as {here.get(column)!r}"
 
 
 def runs_dropped(benchmark: str) -> int:
@@ -363,19 +403,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--pins", type=Path, default=paths.SOURCES, help="which repositories to clone, at which commits"
     )
     parser.add_argument("--out", type=Path, default=paths.TRAINING)
+    parser.add_argument("--check", action="store_true", help="compare with what is there instead of writing")
     options = parser.parse_args(arguments)
     try:
         sources = open_sources(options.raw) if options.raw else clone_sources(load_pins(options.pins), options.clones)
         collected = collect(sources, evals_of=articles.load_benchmarks())
+        if options.check:
+            return _report_differences(compare_tables(collected.tables, options.out), options.out)
+        dropped = _list_dropped(collected, options.out)
         write_tables(collected.tables, options.out)
     except (SourceError, CollectError, articles.ArticleError, OSError) as error:
         print(error, file=sys.stderr)
         print("nothing was written", file=sys.stderr)
         return 1
-    for note in collected.notes:
+    for note in [*collected.notes, *dropped]:
         print(f"note: {note}")
     _print_totals(collected)
     return 0
+
+
+def _list_dropped(collected: Collected, folder: Path) -> list[str]:
+    """Name the rounds that the tables to be replaced hold and the new ones do not."""
+    path, kept = folder / "rounds.csv", {row["round"] for row in collected.tables["rounds"]}
+    if not path.is_file():
+        return []
+    with path.open(newline="", encoding="utf-8", errors="replace") as stream:
+        before = [row.get("round") for row in csv.DictReader(stream)]
+    return [f"{path}: round {round_} was there, and is not in what was read" for round_ in before if round_ not in kept]
+
+
+def _report_differences(lines: Sequence[str], folder: Path) -> int:
+    for line in lines[:SHOWN]:
+        print(line)
+    if len(lines) > SHOWN:
+        print(f"and {len(lines) - SHOWN} more")
+    print(f"{folder}: {len(lines)} differences from what the repositories give")
+    return bool(lines)
 
 
 def _print_totals(collected: Collected) -> None:

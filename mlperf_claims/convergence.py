@@ -61,7 +61,7 @@ def reference_mean(points: Sequence[Point], batch_size: float) -> float:
     Returns: the point itself, the line between two, or the smallest point for a smaller batch; nan
         for a batch larger than any point, for which the rules want a new one.
     """
-    if not points or batch_size > points[-1].batch_size:
+    if not points or not batch_size <= points[-1].batch_size:  # nor is nan
         return math.nan
     if batch_size <= points[0].batch_size:
         return points[0].mean
@@ -101,3 +101,21 @@ def recompute_factors(runs: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFra
         rows.append((*key, size, own, wanted, factor))
     columns = [*RESULT_KEY, "batch_size", "submission_mean", "reference_mean", "recomputed_factor"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def normalise_runs(runs: pd.DataFrame, factors: pd.DataFrame) -> pd.DataFrame:
+    """Normalise each run by its own convergence, as the score is by the submission's mean.
+
+    Args:
+        runs: as `scores.mark_runs` gives them.
+        factors: as `recompute_factors` gives them.
+    Returns: the runs with `run_factor` (reference over the run's own convergence, 1 where that is
+        below one; the stored factor where there is no reference) and `normalised_min`.
+    """
+    joined = runs.merge(
+        factors[[*RESULT_KEY, "reference_mean"]], on=list(RESULT_KEY), how="left", validate="many_to_one"
+    )
+    own = (joined["reference_mean"] / joined["converged_at"]).clip(lower=1.0)
+    joined["run_factor"] = own.fillna(joined["scaling_factor"])
+    joined["normalised_min"] = joined["time_to_train_min"] * joined["run_factor"]
+    return joined

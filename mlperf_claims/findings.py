@@ -37,6 +37,7 @@ class Reading:
     name: str
     value: float
     verdict: str
+    counts: bool = True  # for `robust`; one that does not stands beside for context
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,8 @@ class Finding:
     says: str
     stated: str
     decimals: int  # of the stated figure
+    low: float | None  # what the printed figure stands for, from …; None where it is open
+    high: float | None  # … up to
     headline: bool
     unit: str
     recomputed: float | None
@@ -81,6 +84,7 @@ def judge_claim(
     readings: Mapping[str, float],
     *,
     failing: Iterable[str] = (),
+    beside: Iterable[str] = (),
     spread: tuple[float, float] | None = None,
     differences: Iterable[str] = (),
     unnamed: Iterable[str] = (),
@@ -93,6 +97,7 @@ def judge_claim(
             not every submission's logs allow every reading.
         failing: readings under which the claim does not hold, whatever its figure: another holds the
             rank, or there are more of them.
+        beside: readings that stand beside for context and do not count for `robust`.
     Raises: VerdictError if the stated text has no figure; FindingError if the first reading is nan.
     """
     first = next(iter(readings))
@@ -101,7 +106,7 @@ def judge_claim(
     if spread and not all(map(math.isfinite, spread)):
         raise FindingError(f"{claim.id}: spread of single runs is {spread}, expected two finite values")
     judged = tuple(
-        Reading(name, float(value), _judge_reading(claim, value, fails=name in failing))
+        Reading(name, float(value), _judge_reading(claim, value, fails=name in failing), name not in beside)
         for name, value in readings.items()
         if not math.isnan(value)
     )
@@ -109,7 +114,7 @@ def judge_claim(
         _begin(claim),
         recomputed=judged[0].value,
         verdict=judged[0].verdict,
-        robust=len({reading.verdict for reading in judged}) == 1,
+        robust=len({reading.verdict for reading in judged if reading.counts}) == 1,
         readings=judged,
         spread=spread,
         differences=tuple(differences),
@@ -129,6 +134,7 @@ def judge_claims(
     readings: Mapping[str, str],
     runs: pd.DataFrame,
     holds: Mapping[str, str] | None = None,
+    beside: Iterable[str] = (),
     spread: tuple[str, str] | None = None,
     behind: pd.DataFrame | None = None,
 ) -> tuple[Finding, ...]:
@@ -138,6 +144,7 @@ def judge_claims(
         frame: one row per claim, with `claim`, `subject_…` and maybe `baseline_…` columns.
         readings: name of a reading: the column that holds it, the deciding one first.
         holds: name of a reading: the column that says whether the claim holds under it at all.
+        beside: readings that do not count for `robust`.
         runs: as `submissions.load_submissions` gives them, for the evidence.
         spread: the columns of the lowest and the highest value that single runs allow.
         behind: the rows whose submissions are the evidence, where they are more than `frame`.
@@ -147,6 +154,7 @@ def judge_claims(
         judge_claim(
             article.claim(row["claim"]),
             {name: row[column] for name, column in readings.items()},
+            beside=beside,
             failing=[name for name, column in (holds or {}).items() if not row[column]],
             spread=(float(row[spread[0]]), float(row[spread[1]])) if spread else None,
             differences=_list_differences(row),
@@ -223,7 +231,7 @@ def format_recomputed(finding: Finding) -> str:
 def explain(finding: Finding) -> str:
     """Return one sentence for a finding that is not confirmed, or not under every reading; else ""."""
     if finding.verdict == UNVERIFIABLE:
-        return f"{finding.stated} is unverifiable here: {finding.because}."
+        return f"“{finding.stated}” is unverifiable here: {finding.because}."
     if finding.recomputed is None or (finding.verdict == CONFIRMED and finding.robust):
         return ""
     first, *others = finding.readings
@@ -231,7 +239,7 @@ def explain(finding: Finding) -> str:
     apart = [
         f"{reading.verdict} at {_show_reading(finding, reading)}"
         for reading in others
-        if reading.verdict != first.verdict
+        if reading.counts and reading.verdict != first.verdict
     ]
     return sentence + (f", but would be {_enumerate(apart)}." if apart else ".")
 
@@ -252,6 +260,8 @@ def _begin(claim: Claim) -> Finding:
         says=claim.says,
         stated=stated.text,
         decimals=stated.decimals,
+        low=_finite(stated.interval[0]),
+        high=_finite(stated.interval[1]),
         headline=claim.headline,
         unit=stated.unit,
         recomputed=None,
@@ -260,10 +270,30 @@ def _begin(claim: Claim) -> Finding:
     )
 
 
+def _finite(edge: float) -> float | None:
+    return edge if math.isfinite(edge) else None
+
+
+def format_interval(finding: Finding) -> str:
+    """Say what a printed figure stands for: "2.05 to 2.15", "over 34", "155 and more"."""
+    low, high = (
+        None if edge is None else f"{edge:,.{finding.decimals + 1}f}".rstrip("0").rstrip(".")
+        for edge in (finding.low, finding.high)
+    )
+    if low is None and high is None:
+        return "–"
+    return f"{low} to {high}" if low and high else f"from {low}" if low else f"up to {high}"
+
+
+def count_readings(finding: Finding) -> int:
+    """Return how many readings count for a finding's robustness."""
+    return sum(reading.counts for reading in finding.readings)
+
+
 def _list_differences(row: pd.Series) -> tuple[str, ...]:
     compared = [pair for pair in COMPARISONS if f"{pair[1]}_system" in row.index]
     return tuple(
-        difference
+        difference if one == "subject" else f"in the speed-up it rests on, {difference}"
         for one, other in compared
         for difference in describe_differences(take_role(row, one), take_role(row, other))
     )

@@ -125,7 +125,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ParameterError as error:
         print(error, file=sys.stderr)
         return 1
-    write_parameters(assigned, paths.build_dir(options.article) / "parameters")
+    folder = paths.build_dir(options.article) / "parameters"
+    write_parameters(assigned | {"notebooks": {"notebooks": list(assigned)}}, folder)
     return 0
 
 

@@ -21,11 +21,11 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from mlperf_claims import findings, paths
-from mlperf_claims.articles import Article, load_article
+from mlperf_claims.articles import Article, ArticleError, load_article
 from mlperf_claims.charts import MIME as CHART
 from mlperf_claims.charts import draw_svg
-from mlperf_claims.findings import Finding, format_recomputed, format_value, load_findings
-from mlperf_claims.tables import load_table
+from mlperf_claims.findings import Finding, FindingError, format_recomputed, format_value, load_findings
+from mlperf_claims.tables import TableError, load_table
 from mlperf_claims.verdicts import VERDICTS
 
 PAGE = Path(__file__).parent / "page"
@@ -246,9 +246,11 @@ def _render_chart(spec: Mapping[str, Any], page: _Page) -> Markup:
     number = len(page.specs)
     described = html.escape(spec.get("description", ""))
     static = draw_svg(spec).replace("<svg ", f'<svg role="img" aria-label="{described}" ', 1)
+    caption = html.escape(spec.get("description", "").removeprefix(f"{spec.get('title', '')}. "))
     return Markup(
         f'<figure class="chart" id="chart-{number}"><div class="static">{static}</div>'
-        f'<div class="drawn" role="img" aria-label="{described}" hidden></div></figure>'
+        f'<div class="drawn" role="img" aria-label="{described}" hidden></div>'
+        f"<figcaption>{caption}</figcaption></figure>"
     )
 
 
@@ -286,7 +288,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("article")
     options = parser.parse_args(arguments)
     runtime = (paths.BUILD / "vega.js").read_text(encoding="utf-8")
-    write_report(load_article(options.article), paths.build_dir(options.article), runtime=runtime)
+    try:
+        write_report(load_article(options.article), paths.build_dir(options.article), runtime=runtime)
+    except (ArticleError, FindingError, TableError) as error:
+        print(error, file=sys.stderr)
+        return 1
     return 0
 
 

@@ -33,6 +33,15 @@ def load_claims(article: str) -> list[dict[str, Any]]:
     return json.loads(path.read_text(encoding="utf-8"))["claims"]
 
 
+def check_as_assumed(article: str) -> None:
+    """Raise ReviewError if the last build was made with other assumptions than the article's."""
+    for path in sorted((paths.build_dir(article) / "parameters").glob("*.json")):
+        given = json.loads(path.read_text(encoding="utf-8")).keys() - {"article", "notebooks"}
+        if given:
+            wanted = f"run make report ARTICLE={article} without it first"
+            raise ReviewError(f"the build was given {', '.join(sorted(given)).upper()}, expected none: {wanted}")
+
+
 def list_verdicts(claims: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     """Return the verdicts of a build's claims, columns as in COLUMNS."""
     robust = {None: "", True: "yes", False: "no"}
@@ -119,6 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         readme = options.readme and options.readme.read_text(encoding="utf-8")
         renewed = readme and replace_findings(readme, format_findings(claims))
         if options.action == "accept":
+            check_as_assumed(options.article)
             print(f"{len(claims)} verdicts in {write_reviewed(options.article, list_verdicts(claims))}")
             if renewed:
                 options.readme.write_text(renewed, encoding="utf-8")

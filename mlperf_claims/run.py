@@ -2,7 +2,7 @@
 
 import argparse
 import json
-import os
+import logging
 import re
 import sys
 import tempfile
@@ -14,8 +14,11 @@ import papermill
 from papermill.exceptions import PapermillExecutionError
 
 from mlperf_claims import paths
+from mlperf_claims.articles import NoClaims
 from mlperf_claims.parameters import TAG
 
+CELL_LIMIT_S = 600  # a cell that takes longer fails
+logging.getLogger("papermill").setLevel(logging.ERROR)  # it calls an annotated parameter unknown, and sets it
 _CELL_FILE = re.compile(r"\S*ipykernel_\d+[/\\]\d+\.py")  # what a warning calls the cell it comes from
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 
@@ -34,12 +37,12 @@ def run_notebook(notebook: Path, parameters: Path, executed: Path) -> str:
         running = Path(folder) / executed.name
         failure = _execute(notebook, values, running)
         content = json.loads((running if running.is_file() else notebook).read_text(encoding="utf-8"))
+        if NoClaims.__name__ in [output.get("ename") for output in _list_outputs(content)]:
+            failure, content = "", _end_early(content)
         failure = " ".join((failure or _find_unfinished(content)).split())
         if failure and not any(output["output_type"] == "error" for output in _list_outputs(content)):
             content["cells"].append(_make_error(failure))
         running.write_text(json.dumps(strip_noise(content), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        if failure:
-            os.utime(running, (0, 0))  # older than its inputs, so that make runs it again
         running.replace(executed)
     return failure
 
@@ -54,6 +57,7 @@ def _execute(notebook: Path, values: dict, running: Path) -> str:
             progress_bar=False,
             request_save_on_cell_execute=False,
             autosave_cell_every=0,
+            execution_timeout=CELL_LIMIT_S,
             extra_arguments=["--IPKernelApp.log_level=CRITICAL"],  # it warns at every start and every stop
         )
     except PapermillExecutionError as error:
@@ -98,6 +102,17 @@ def _list_outputs(notebook: dict) -> list[dict]:
     return [output for cell in notebook["cells"] for output in cell.get("outputs", ())]
 
 
+def _end_early(notebook: dict) -> dict:
+    """Return a notebook that had nothing to audit, up to the cell that says so."""
+    cells = [cell for cell in notebook["cells"] if not _is_papermill_error(cell)]
+    for place, cell in enumerate(cells):
+        for output in cell.get("outputs", ()):
+            if output.get("ename") == NoClaims.__name__:
+                said = {"data": {"text/markdown": output["evalue"]}, "metadata": {}, "output_type": "display_data"}
+                return {**notebook, "cells": [*cells[:place], {**cell, "outputs": [said]}]}
+    return notebook
+
+
 def _find_unfinished(notebook: dict) -> str:
     """Say where a notebook stopped that papermill takes for finished, since a cell raised SystemExit."""
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code" and "".join(cell["source"]).strip()]
@@ -121,6 +136,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     start = time.monotonic()
     failure = run_notebook(options.notebook, options.parameters, options.executed)
+    if failure:
+        options.parameters.unlink(missing_ok=True)  # make writes it anew, and so runs the notebook again
     outcome = f"FAILED in {failure}" if failure else "done"
     print(f"{options.notebook.stem:<18} {time.monotonic() - start:5.1f} s  {outcome}")
     return 0  # a failed notebook is marked in the report, which make then refuses

@@ -41,15 +41,13 @@ def score_olympic_min(run_min: Sequence[float], *, drop: int = 1) -> float:
 def mark_runs(runs: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
     """Say of every run whether it counts.
 
-    Returns: the runs with `division` and `accelerators_total` of their result, `scaling_factor`
-        (1 where none is stored), `normalised_min` (time to train × factor), `not_counted` (why a
-        run stands for one that did not converge; empty for one that counts) and `averaged`
-        (neither dropped as an extreme nor uncounted).
+    Returns: the runs with `division`, `accelerators_total` and `scaling_factor` of their result (1
+        where none is stored), `not_counted` (why a run stands for one that did not converge; empty
+        for one that counts) and `averaged` (neither dropped as an extreme nor uncounted).
     """
     of_result = results[[*RESULT_KEY, "division", "accelerators_total", "scaling_factor"]]
     runs = runs.merge(of_result, on=list(RESULT_KEY), how="left", validate="many_to_one")
     runs["scaling_factor"] = runs["scaling_factor"].fillna(1.0)
-    runs["normalised_min"] = runs["time_to_train_min"] * runs["scaling_factor"]
     init_min = (runs["init_stop_ms"] - runs["init_start_ms"]) / 60_000
     late = init_min >= runs["division"].map(INIT_LIMIT_MIN)
     runs["not_counted"] = runs["problem"].where(
@@ -115,9 +113,12 @@ def accelerators_for(sizes: pd.DataFrame, minutes: float, *, score: str = "offic
     Returns: accelerators, on straight lines between neighbouring sizes in logarithms of both; nan
         outside the times that were measured, since nothing is extrapolated.
     """
-    curve = sizes.sort_values("accelerators_total")
+    curve = sizes.dropna(subset=[score]).sort_values("accelerators_total")
+    exact = curve[curve[score] == minutes]
+    if len(exact):
+        return float(exact["accelerators_total"].iloc[0])
     for (_, small), (_, large) in pairwise(curve.iterrows()):
-        if large[score] <= minutes <= small[score]:
+        if large[score] < minutes < small[score]:
             share = math.log(small[score] / minutes) / math.log(small[score] / large[score])
             growth = math.log(large["accelerators_total"] / small["accelerators_total"])
             return float(small["accelerators_total"] * math.exp(share * growth))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 from IPython.display import HTML, Markdown
 
-from mlperf_claims.findings import Finding, explain, format_recomputed, format_value
+from mlperf_claims.findings import Finding, explain, format_interval, format_recomputed, format_value
 
 NOTHING = "–"
 CLOCK = "wall clock"  # the reading that stands beside the deciding one
@@ -53,11 +53,10 @@ def show_answers(findings: Sequence[Finding], *, caption: str) -> HTML:
     return show_table(rows.drop(columns=empty), caption=caption)
 
 
-def list_sentences(findings: Iterable[Finding]) -> Markdown:
-    """Say in one sentence each why findings are not confirmed, or not under every reading."""
-    sentences = [(finding, explain(finding)) for finding in findings]
-    lines = [f"- **{finding.id}** ({finding.says}): {sentence}" for finding, sentence in sentences if sentence]
-    return Markdown("\n".join(lines) or "Every claim is confirmed under every reading.")
+def list_sentences(findings: Iterable[Finding], *, otherwise: str) -> Markdown:
+    """Explain findings in a sentence each; `otherwise` is said where there are none."""
+    lines = [f"- **{finding.id}** ({finding.says}): {explain(finding)}" for finding in findings]
+    return Markdown("\n".join(lines) or otherwise)
 
 
 def _answer(finding: Finding) -> dict[str, str]:
@@ -70,10 +69,11 @@ def _answer(finding: Finding) -> dict[str, str]:
     return {
         "claim": finding.id,
         "as stated": finding.stated,
+        "stands for": format_interval(finding),
         "recomputed": format_recomputed(finding),
         f"on the {CLOCK}": clock,
         "under other readings": "; ".join(f"{value} {name}" for name, value in rest.items()) or NOTHING,
-        "single runs allow": f"{shown(low)} to {shown(high)}" if finding.spread else NOTHING,
+        "between single runs": f"{shown(low)} to {shown(high)}" if finding.spread else NOTHING,
         "verdict": finding.verdict + ("" if finding.robust in (True, None) else ", not under every reading"),
     }
 

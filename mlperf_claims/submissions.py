@@ -7,10 +7,12 @@ import pandas as pd
 
 from mlperf_claims.articles import COMPARED, SELECTION_KEYS, Article, Claim
 from mlperf_claims.collect import RESULT_KEY
+from mlperf_claims.convergence import normalise_runs, recompute_factors
 from mlperf_claims.scores import accelerators_for, mark_runs, score_results
 from mlperf_claims.tables import load_results, load_runs, load_table
 
 EXACT = ("round", "benchmark", "division", "organization", "submitter", "system", "availability")
+CATEGORIES = {"cloud": "cloud", "on premise": "prem", "preview": "preview"}  # of availability: a word they hold
 
 
 class SelectionError(ValueError):
@@ -22,10 +24,12 @@ def load_submissions() -> tuple[pd.DataFrame, pd.DataFrame]:
 
     Returns: (submissions, runs): one row per (round, organization, system, benchmark), with the
         columns of `scores.score_results`, the repository and the commit; one row per log, with
-        those of `scores.mark_runs`.
+        those of `scores.mark_runs` and `convergence.normalise_runs`.
     """
     results = load_results()
-    runs = mark_runs(load_runs(), results)
+    logs = load_runs()
+    factors = recompute_factors(logs, load_table("reference_convergence"))
+    runs = normalise_runs(mark_runs(logs, results), factors)
     rounds = load_table("rounds")[["round", "repository", "commit"]]
     return score_results(results, runs).merge(rounds, on="round", how="left", validate="many_to_one"), runs
 
@@ -71,7 +75,7 @@ def select_submission(submissions: pd.DataFrame, selection: Mapping[str, Any]) -
 def select_subjects(claims: Iterable[Claim], submissions: pd.DataFrame) -> pd.DataFrame:
     """Return one row per claim: `claim`, and the columns of its subject's submission as `subject_…`."""
     selected = ((claim.id, select_submission(submissions, claim.fields["subject"])) for claim in claims)
-    return pd.DataFrame([{"claim": id_} | _prefix("subject", row) for id_, row in selected])
+    return _frame([{"claim": id_} | _prefix("subject", row) for id_, row in selected], submissions, "subject")
 
 
 def select_pairs(claims: Iterable[Claim], submissions: pd.DataFrame) -> pd.DataFrame:
@@ -83,7 +87,7 @@ def select_pairs(claims: Iterable[Claim], submissions: pd.DataFrame) -> pd.DataF
     """
     pairs = [pair for claim in claims for pair in _pair(claim, submissions)]
     rows = [{"claim": id_} | _prefix("subject", a) | _prefix("baseline", b) for id_, a, b in pairs]
-    return pd.DataFrame(rows)
+    return _frame(rows, submissions, "subject", "baseline")
 
 
 def select_rates(claims: Iterable[Claim], article: Article, submissions: pd.DataFrame) -> pd.DataFrame:
@@ -102,7 +106,7 @@ def select_rates(claims: Iterable[Claim], article: Article, submissions: pd.Data
         }
         selected = [_prefix(role, select_submission(submissions, wanted)) for role, wanted in roles.items()]
         rows.append({"claim": claim.id} | {name: value for columns in selected for name, value in columns.items()})
-    return pd.DataFrame(rows)
+    return _frame(rows, submissions, "subject", "rate_subject", "rate_baseline")
 
 
 def select_fields(claims: Iterable[Claim], submissions: pd.DataFrame) -> pd.DataFrame:
@@ -117,7 +121,7 @@ def select_fields(claims: Iterable[Claim], submissions: pd.DataFrame) -> pd.Data
         for _, other in filter_submissions(submissions, claim.fields["field"]).iterrows():
             own = {"claim": claim.id, "own": other["submitter"] == subject["submitter"]}
             rows.append(own | _prefix("subject", subject) | _prefix("baseline", other))
-    return pd.DataFrame(rows)
+    return _frame(rows, submissions, "subject", "baseline", extra=("own",)).astype({"own": bool})
 
 
 def select_alternatives(claims: Iterable[Claim], submissions: pd.DataFrame) -> pd.DataFrame:
@@ -127,7 +131,7 @@ def select_alternatives(claims: Iterable[Claim], submissions: pd.DataFrame) -> p
         for name, pair in claim.fields.get("also", {}).items():
             roles = [_prefix(role, select_submission(submissions, pair[role])) for role in ("subject", "baseline")]
             rows.append({"claim": claim.id, "reading": name} | roles[0] | roles[1])
-    return pd.DataFrame(rows)
+    return _frame(rows, submissions, "subject", "baseline", extra=("reading",))
 
 
 def join_sizes(pairs: pd.DataFrame, submissions: pd.DataFrame) -> pd.DataFrame:
@@ -164,12 +168,14 @@ def match_sizes(rates: pd.DataFrame, submissions: pd.DataFrame, *, score: str) -
 
 
 def match_peaks(submissions: pd.DataFrame, peaks: pd.DataFrame) -> pd.DataFrame:
-    """Join each submission with the peak figures of its accelerator, whose name contains theirs.
+    """Join each submission with the peak figures of its accelerator, whose name contains theirs (the longest).
 
     Returns: one row per submission, in order, with the columns of `peaks`; nan where none is known.
     """
     names = list(peaks["accelerator"])
-    matched = submissions["accelerator"].map(lambda accelerator: next((n for n in names if n in accelerator), ""))
+    matched = submissions["accelerator"].map(
+        lambda accelerator: max((n for n in names if n in accelerator), key=len, default="")
+    )
     known = peaks.rename(columns={"accelerator": "matched"})
     return submissions.assign(matched=matched).merge(known, on="matched", how="left", suffixes=("_model", "_peak"))
 
@@ -184,11 +190,11 @@ def rank_at_sizes(claims: Iterable[Claim], submissions: pd.DataFrame) -> pd.Data
     for claim in claims:
         own = filter_submissions(submissions, claim.fields["subject"]).sort_values("accelerators_total")
         field = filter_submissions(submissions, claim.fields["field"])
-        others = field[~field["submitter"].isin(own["submitter"])]
+        others = field[~field["submitter"].isin(own["submitter"]) & (field["no_score"] == "")]
         for _, subject in own.iterrows():
             for _, other in _find_nearest(others, subject["accelerators_total"]).iterrows():
                 rows.append({"claim": claim.id} | _prefix("subject", subject) | _prefix("baseline", other))
-    return pd.DataFrame(rows)
+    return _frame(rows, submissions, "subject", "baseline")
 
 
 def _find_nearest(others: pd.DataFrame, size: int) -> pd.DataFrame:
@@ -202,7 +208,7 @@ def describe_differences(one: pd.Series, other: pd.Series) -> tuple[str, ...]:
     return tuple(
         f"{name}: {_text(one[column])} against {_text(other[column])}"
         for column, name in COMPARED.items()
-        if one[column] != other[column]
+        if _normalise(column, one[column]) != _normalise(column, other[column])
     )
 
 
@@ -245,6 +251,14 @@ def _pair(claim: Claim, submissions: pd.DataFrame) -> Iterable[tuple[str, pd.Ser
             yield claim.id, one, _check_score(other, baseline)
 
 
+def _normalise(column: str, value: Any) -> Any:  # noqa: ANN401 - a cell
+    """Return what is compared: availability is written in several ways for the same category."""
+    if column != "availability":
+        return value
+    words = value.lower().replace("-", " ")
+    return next((category for category, word in CATEGORIES.items() if word in words), words)
+
+
 def _text(value: Any) -> str:  # noqa: ANN401 - a cell
     return value if isinstance(value, str) else f"{value:,}"
 
@@ -254,6 +268,13 @@ def _check_score(one: pd.Series, selection: Mapping[str, Any]) -> pd.Series:
         found = f"{one['submitter']}, {one['system']}, {one['benchmark']}"
         raise SelectionError(f"{_describe(selection)} meets {found}, without a score: {one['no_score']}")
     return one
+
+
+def _frame(rows: list[dict], submissions: pd.DataFrame, *roles: str, extra: Sequence[str] = ()) -> pd.DataFrame:
+    """Return rows as a frame that has all its columns, of their types, also where there are no rows."""
+    columns = {f"{role}_{name}": dtype for role in roles for name, dtype in submissions.dtypes.items()}
+    frame = pd.DataFrame(rows, columns=["claim", *extra, *columns])
+    return frame.astype(columns)
 
 
 def _prefix(role: str, row: pd.Series) -> dict[str, Any]:

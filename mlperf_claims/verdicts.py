@@ -15,7 +15,7 @@ VERDICTS = {  # in the order a reader wants them
     UNDERSTATED: "it falls outside, to the claimant's disfavour",
     OVERSTATED: "it falls outside, in the claimant's favour",
     CONTRADICTED: "the data say otherwise",
-    UNVERIFIABLE: "no public log can answer it",
+    UNVERIFIABLE: "no training log read here can answer it",
     NOT_YET: "no notebook audits this kind of claim yet",
 }
 

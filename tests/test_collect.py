@@ -152,7 +152,7 @@ HUGE = 10**400  # beyond a float
         (system(framework="\ud800"), "framework"),  # half a surrogate pair, which no UTF-8 file can hold
         ({SYSTEM_PATH: "[]"}, ""),  # JSON, but no description
         ({SYSTEM_PATH: "null"}, ""),
-        ({SYSTEM_PATH: '{\n"a": 1,\n}'}, "line 3"),
+        ({SYSTEM_PATH: '{\n"a":\n}'}, "line 3"),
         ({SYSTEM_PATH: b'"\xff"'}, JSON_WANTED),
         ({SYSTEM_PATH: "[" * 100_000}, JSON_WANTED),  # beyond any parser's stack
         (scaling('{"scaling_factor": "1"}'), f"scaling_factor is '1', {ABOVE_0}"),
@@ -326,3 +326,26 @@ def test_bad_pins_are_named(run, is_untouched, tmp_path, text, words):
     assert status == 1
     assert words in said
     assert is_untouched()
+
+
+def test_check_names_the_cell_that_differs_and_writes_nothing(run, tmp_path, capsys):
+    """A cell changed by hand is named with table, key, column, stored and derived; equal tables pass."""
+    run()
+    runs = tmp_path / "out" / "runs.csv"
+    check = ["--raw", str(tmp_path / "raw"), "--out", str(runs.parent), "--check"]
+    assert collect.main(check) == 0
+    changed = runs.read_text().replace(",success,", ",aborted,", 1)
+    runs.write_text(changed)
+    capsys.readouterr()
+    assert collect.main(check) == 1
+    assert "status is stored as 'aborted', derived as 'success'" in capsys.readouterr().out
+    assert runs.read_text() == changed
+
+
+def test_round_that_is_no_longer_read_is_named(run, tmp_path):
+    """Tables that replace others say which rounds they no longer hold."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "rounds.csv").write_text("round,repository,commit,files_read,files_absent\nv9.9,,,1,0\n")
+    status, printed, _ = run()
+    assert status == 0
+    assert any("round v9.9 was there, and is not in what was read" in line for line in printed)

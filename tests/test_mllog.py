@@ -7,7 +7,7 @@ import math
 import conftest
 import pytest
 from conftest import MARK
-from hypothesis import example, given
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from mlperf_claims.mllog import Evaluation, Log, LogError, parse_log
@@ -278,6 +278,11 @@ ODD = st.fixed_dictionaries(FIELDS).map(lambda fields: (MARK + json.dumps(fields
 WHOLE = st.sampled_from([log(START), log(STOP), MARK.encode(), b"\n", b"{", b"}", b"\xff"])
 
 
+# the first examples on a fresh machine are slow to make, and the tests are not about speed
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@PATIENT
 @given(st.lists(WHOLE | ODD | st.binary(), max_size=8).map(b"".join))
 @example(b":::MLLOG")
 def test_any_bytes_are_a_log_or_a_log_error(text):
@@ -289,6 +294,7 @@ UNMARKED = st.binary(max_size=20).filter(lambda line: b"\n" not in line and b"::
 NOISE = st.lists(UNMARKED, max_size=3)
 
 
+@PATIENT
 @given(st.tuples(NOISE, NOISE, NOISE, NOISE))
 def test_noise_between_records_changes_only_line_numbers(noises):
     """Unmarked lines move the line numbers by their count and change nothing else."""

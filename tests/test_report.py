@@ -78,7 +78,9 @@ def claim(id_="fast", says="The box is faster", stated="2.1x"):
 
 
 def judge(one, what="run 0: 2.5 min"):
-    evidence = Evidence("subject", what, what, "Org/result_0.txt", "b10b", "c0ffee", 3, 9, "https://example.org/a#L3-L9")
+    evidence = Evidence(
+        "subject", what, what, "Org/result_0.txt", "b10b", "c0ffee", 3, 9, "https://example.org/a#L3-L9"
+    )
     readings = {"official score": 2.1234, "wall clock": 1.875}
     return judge_claim(one, readings, spread=(1.5, 2.25), differences=[what], evidence=[evidence])
 
@@ -167,7 +169,7 @@ def test_nothing_is_fetched_from_the_web(small):
 def test_page_has_one_h1(small):
     """The article's title is the page's, and the notebooks' titles stand below it."""
     page, _ = small
-    assert [text for text, _ in page.find("h1")] == ["Box beats box"]
+    assert [text for text, _ in page.find("h1")] == ["Audit of “Box beats box”"]
     assert [text for text, _ in page.find("h2")][:2] == ["Speed-up", "Speed-up"]
 
 

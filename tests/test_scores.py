@@ -8,7 +8,7 @@ import pytest
 
 from mlperf_claims import paths
 from mlperf_claims.collect import RESULT_KEY
-from mlperf_claims.scores import ScoreError, mark_runs, score_olympic_min, score_results
+from mlperf_claims.scores import ScoreError, accelerators_for, mark_runs, score_olympic_min, score_results
 from mlperf_claims.submissions import load_submissions
 
 inf, nan = math.inf, math.nan
@@ -140,13 +140,12 @@ def test_uncounted_run_is_the_slowest_whatever_its_time(make):
     assert score(results, runs)["wall_clock_min"] == 35
 
 
-@pytest.mark.parametrize(("factor", "official", "normalised"), [(nan, 20, 10), (1.25, 25, 12.5), (0.5, 10, 5)])
-def test_factor_multiplies_the_wall_clock(make, factor, official, normalised):
-    """Official is wall clock times factor, 1 where none is stored; each run is normalised by it too."""
+@pytest.mark.parametrize(("factor", "official"), [(nan, 20), (1.25, 25), (0.5, 10)])
+def test_factor_multiplies_the_wall_clock(make, factor, official):
+    """Official is wall clock times factor, 1 where none is stored."""
     results, runs = make([10, 20, 30], scaling_factor=factor)
     scored = score(results, runs)
     assert (scored["wall_clock_min"], scored["official_min"]) == (20, official)
-    assert mark_runs(runs, results)["normalised_min"][0] == normalised
 
 
 def test_throughput_is_that_of_the_averaged_runs(make):
@@ -197,6 +196,55 @@ def test_frames_of_the_caller_are_left_alone(make):
     score(results, runs)
     pd.testing.assert_frame_equal(results, before[0])
     pd.testing.assert_frame_equal(runs, before[1])
+
+
+def curve(*points):
+    return pd.DataFrame(points, columns=["accelerators_total", "official_min"])
+
+
+HALVING = curve((8, 4.0), (16, 2.0), (64, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("minutes", "accelerators"),
+    [
+        (4, 8),  # a size that was measured is itself
+        (2, 16),  # where two stretches meet
+        (1, 64),
+        (2.828, 11.31),  # halfway in logarithms: 4 ÷ √2 minutes at 8 × √2
+        (2**0.5, 32),  # between 16 and 64 the size grows fourfold while the time halves
+        (4.01, nan),  # slower than the smallest size
+        (0.99, nan),  # faster than the largest
+    ],
+)
+def test_size_on_a_scaling_curve(minutes, accelerators):
+    """Between two sizes the curve is straight in logarithms of both; nothing is extrapolated."""
+    assert accelerators_for(HALVING, minutes) == pytest.approx(accelerators, rel=1e-3, nan_ok=True)
+
+
+def test_scaling_curve_is_read_in_order_of_size():
+    """The order of the rows does not matter, and the caller's frame keeps it."""
+    shuffled = HALVING.iloc[[1, 0, 2]]
+    before = shuffled.copy()
+    assert accelerators_for(shuffled, 2.828) == pytest.approx(11.31, rel=1e-3)
+    pd.testing.assert_frame_equal(shuffled, before)
+
+
+def test_scaling_curve_of_the_score_that_is_asked_for():
+    """The curve is that of the column named, here twice as fast on the wall clock."""
+    both = HALVING.assign(wall_clock_min=HALVING["official_min"] / 2)
+    assert accelerators_for(both, 2, score="wall_clock_min") == 8
+
+
+def test_scaling_curve_that_rises_is_met_where_it_is_first_reached():
+    """A larger size may be slower; the smallest that reaches the time is the answer."""
+    assert accelerators_for(curve((8, 4.0), (16, 2.0), (32, 3.0), (64, 1.5)), 2) == 16
+
+
+@pytest.mark.parametrize("points", [(), ((8, 4.0),)])
+def test_scaling_curve_needs_two_sizes(points):
+    """One size has no curve, so a time off it is nowhere."""
+    assert math.isnan(accelerators_for(curve(*points), 3))
 
 
 def test_committed_data_score():

@@ -12,6 +12,11 @@ from mlperf_claims.submissions import (
     join_runs,
     join_sizes,
     load_submissions,
+    match_peaks,
+    match_sizes,
+    rank_at_sizes,
+    select_alternatives,
+    select_fields,
     select_pairs,
     select_rates,
     select_subjects,
@@ -44,7 +49,7 @@ def submissions():
 
 
 def claim(id_="c", **fields):
-    scoped = {key: SCOPE | value if key in ("subject", "baseline") else value for key, value in fields.items()}
+    scoped = {key: SCOPE | value if key in ("subject", "baseline", "field") else value for key, value in fields.items()}
     return Claim(id_, "says", "speedup", parse_stated("2x"), fields=scoped)
 
 
@@ -174,10 +179,115 @@ def test_rates_join_a_claim_with_the_speedup_it_rests_on(submissions):
     assert (row["rate_subject_system"], row["rate_baseline_system"]) == ("a16", "b16")
 
 
+@pytest.mark.parametrize(
+    ("subject", "rate", "message"),
+    [
+        ({"system": "zed"}, {"system": "b16"}, "system: zed.* meets no submission"),
+        ({"system": "a32"}, {"submitter": "Bob"}, "submitter: Bob.* meets 2 submissions"),
+    ],
+)
+def test_rates_need_one_submission_in_each_role(submissions, subject, rate, message):
+    """A rate of several pairs, or of none, multiplies nothing."""
+    claims = claim("rate", subject={"system": "a16"}, baseline=rate), claim("rests", subject=subject, speedup="rate")
+    article = Article("n", "t", "p", "d", "s", **SCOPE, assumptions={}, claims=claims)
+    with pytest.raises(SelectionError, match=message):
+        select_rates(claims[1:], article, submissions)
+
+
+@pytest.mark.parametrize(
+    ("field", "systems", "own"),
+    [
+        ({}, ["a8", "a16", "a32", "b8", "b16", "c16", "d64"], [True] * 3 + [False] * 4),  # the subject too
+        ({"accelerator": "Old"}, ["b8", "b16", "c16", "d64"], [False] * 4),  # d64 has a size, if no score
+        ({"submitter": "Ann"}, ["a8", "a16", "a32"], [True] * 3),  # of its own round only
+    ],
+)
+def test_field_stands_beside_the_subject(submissions, field, systems, own):
+    """Every submission of the field is a row, flagged where it is of the subject's submitter."""
+    frame = select_fields([claim(subject={"system": "a16"}, field=field)], submissions)
+    assert frame["baseline_system"].tolist() == systems
+    assert frame["own"].tolist() == own
+    assert set(frame["subject_system"]) == {"a16"}
+
+
+def test_alternatives_are_named_readings_of_a_claim(submissions):
+    """Each other pair is a row with the name of its reading; a claim without has none."""
+    pairs = {"b": ({"system": "a8"}, {"system": "b8"}), "c": ({"system": "a16"}, {"system": "c16"})}
+    also = {name: {"subject": SCOPE | one, "baseline": SCOPE | other} for name, (one, other) in pairs.items()}
+    plain = {"subject": {"system": "a32"}, "baseline": {"system": "b16"}}
+    frame = select_alternatives([claim("with", **plain, also=also), claim("without", **plain)], submissions)
+    assert frame[["claim", "reading"]].to_numpy().tolist() == [["with", "b"], ["with", "c"]]
+    assert pair_systems(frame) == [("a8", "b8"), ("a16", "c16")]
+
+
 def test_sizes_are_the_subject_s_own_series(submissions):
     """Every size of the same submitter, accelerator and round is joined, smallest first."""
     pairs = select_pairs([claim(subject={"system": "a32"}, baseline={"system": "a8"})], submissions)
     assert join_sizes(pairs, submissions)["system"].tolist() == ["a8", "a16", "a32"]
+
+
+@pytest.mark.parametrize("column", ["round", "benchmark", "division", "submitter", "accelerator"])
+def test_sizes_of_another_series_are_not_joined(submissions, column):
+    """A submission that differs in one of these is another series."""
+    changed = submissions.copy()
+    changed.loc[changed["system"] == "a16", column] = "different"
+    pairs = select_pairs([claim(subject={"system": "a32"}, baseline={"system": "b8"})], changed)
+    assert join_sizes(pairs, changed)["system"].tolist() == ["a8", "a32"]
+
+
+def test_sizes_are_joined_to_each_comparison(submissions):
+    """Two comparisons have their sizes each, with their own baseline beside them."""
+    roles = {"y": ("b8", "a8"), "x": ("b16", "c16")}
+    claims = [claim(id_, subject={"system": a}, baseline={"system": b}) for id_, (a, b) in roles.items()]
+    joined = join_sizes(select_pairs(claims, submissions), submissions)
+    rows = joined[["claim", "system", "baseline_system"]].to_numpy().tolist()
+    assert rows == [["x", "b8", "c16"], ["x", "b16", "c16"], ["y", "b8", "a8"], ["y", "b16", "a8"]]
+
+
+@pytest.mark.parametrize(
+    ("official", "wall_clock", "score", "accelerators"),
+    [
+        ((80 * 44) ** 0.5, 1.0, "official_min", 128**0.5),  # halfway in logarithms between 8 and 16
+        (80.0, 1.0, "official_min", 8),
+        (20.0, 1.0, "official_min", None),  # Bob's are at 44 and slower; Cid's and Ann's series are others
+        (1.0, 22.0, "wall_clock_min", 16),  # half of 44
+    ],
+)
+def test_sizes_are_matched_on_the_baseline_s_curve(submissions, official, wall_clock, score, accelerators):
+    """The subject's time is read off the series of the rate's baseline, of the score that is asked for."""
+    timed = submissions.assign(wall_clock_min=submissions["official_min"] / 2)
+    timed.loc[timed["system"] == "a32", ["official_min", "wall_clock_min"]] = official, wall_clock
+    rate = claim("rate", subject={"system": "a16"}, baseline={"system": "b16"})
+    resting = claim("rests", subject={"system": "a32"}, speedup="rate")
+    article = Article("n", "t", "p", "d", "s", **SCOPE, assumptions={}, claims=(rate, resting))
+    (found,) = match_sizes(select_rates([resting], article, timed), timed, score=score)
+    assert found == pytest.approx(float(accelerators or "nan"), nan_ok=True)
+
+
+def test_peaks_are_those_of_the_accelerator(submissions):
+    """A peak goes by the part of the name that it gives; where none is known it is missing, and no row is lost."""
+    peaks = pd.DataFrame({"accelerator": ["O1", "N1"], "peak": [5.0, 9.0], "source": ["page", "sheet"]})
+    matched = match_peaks(submissions.assign(source="paper"), peaks)
+    assert matched["system"].tolist() == submissions["system"].tolist()
+    assert matched["peak"].fillna(0).tolist() == [9, 9, 9, 5, 5, 0, 0, 9]
+    assert matched.loc[3, ["source_model", "source_peak"]].tolist() == ["paper", "page"]
+
+
+@pytest.mark.parametrize(
+    ("subject", "field", "pairs"),
+    [
+        # at 8 and 16 others are as large; 32 lies between the 16 of two and the 64 of one
+        ({"submitter": "Ann"}, {}, ["a8 b8", "a16 b16", "a16 c16", "a32 b16", "a32 c16", "a32 d64"]),
+        ({"submitter": "Bob"}, {"accelerator": "Old"}, ["b8 c16", "b16 c16"]),  # none is smaller than 8
+        ({"submitter": "Dan"}, {"submitter": "Ann"}, ["d64 a32"]),  # none is larger than 64
+        ({"submitter": "Ann"}, {"accelerator": "N1"}, []),  # never against its own
+    ],
+)
+def test_nearest_sizes_of_others(submissions, subject, field, pairs):
+    """Each size meets others of that size, or else those of the next smaller and the next larger one."""
+    scored = submissions.assign(official_min=submissions["official_min"].fillna(9.0), no_score="")
+    ranked = rank_at_sizes([claim(subject=subject, field=field)], scored)
+    assert [" ".join(pair) for pair in (pair_systems(ranked) if len(ranked) else [])] == pairs
 
 
 def test_role_is_taken_without_its_prefix():

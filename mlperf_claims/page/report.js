@@ -4,6 +4,11 @@
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const views = new Map();
 
+  const wrap = (text, most) => text.split(" ").reduce((lines, word) => {
+    const line = `${lines.at(-1)} ${word}`.trim();
+    return line.length <= most ? [...lines.slice(0, -1), line] : [...lines, word];
+  }, [""]).filter(Boolean);
+
   const draw = async (figure) => {
     const spec = JSON.parse(document.getElementById(figure.id.replace("chart", "spec")).textContent);
     delete spec.$schema;
@@ -17,8 +22,12 @@
     };
     const target = figure.querySelector(".drawn");
     target.hidden = false; // Vega measures its container
-    if (target.clientWidth < 480) {
-      Object.assign(spec.config.legend, { columns: 1, labelLimit: target.clientWidth - 40 });
+    const width = target.clientWidth;
+    spec.width = "container";
+    spec.title = { text: wrap(spec.title, width / 8) };
+    if (width < 480) {
+      Object.assign(spec.config.legend, { columns: 1, labelLimit: width - 40 });
+      Object.assign(spec.config.axis, { labelLimit: 110, labelOverlap: true });
     }
     try {
       views.get(figure)?.finalize();
