@@ -78,6 +78,16 @@ def select_subjects(claims: Iterable[Claim], submissions: pd.DataFrame) -> pd.Da
     return _frame([{"claim": id_} | _prefix("subject", row) for id_, row in selected], submissions, "subject")
 
 
+def select_series(claims: Iterable[Claim], submissions: pd.DataFrame) -> pd.DataFrame:
+    """Return every submission that a claim's subject meets: one row each, as `select_subjects` gives one per claim."""
+    rows = [
+        {"claim": claim.id} | _prefix("subject", row)
+        for claim in claims
+        for _, row in filter_submissions(submissions, claim.fields["subject"]).iterrows()
+    ]
+    return _frame(rows, submissions, "subject")
+
+
 def select_pairs(claims: Iterable[Claim], submissions: pd.DataFrame) -> pd.DataFrame:
     """Return the comparisons that claims make.
 
