@@ -91,13 +91,13 @@ def family(names, rows):
 
 
 GPT3_2023 = {"submitter": BOTH_2023, "round_": "v3.0", "benchmark": "gpt3"}
-TIMES = [  # by official score; on the clock
-    ("time-2496", {"submitter": CARINA, "size": 2496}, 27.325, 27.335, "confirmed understated"),  # 27.3347; 26.99
-    ("time-2048", {"submitter": CARINA, "size": 2048}, 32.55, 32.65, "confirmed understated"),  # 32.629; 31.99
-    ("time-1536", {"submitter": CARINA, "size": 1536}, 42.455, 42.465, "confirmed understated"),  # 42.4629; 36.40
-    ("time-1024", {"submitter": CARINA, "size": 1024}, 62.05, 62.15, "confirmed understated"),  # 62.066; 53.20
-    ("time-512", {"submitter": CARINA, "size": 512}, 121.05, 121.15, "confirmed understated"),  # 121.093; 104.95
-    ("v30-gpt3-time", GPT3_2023, -inf, 11, "confirmed confirmed"),  # 10.940, without a factor
+TIMES = [  # by official score; the clock stands beside, and counts neither for nor against an official time
+    ("time-2496", {"submitter": CARINA, "size": 2496}, 27.325, 27.335, "confirmed"),  # 27.3347; 26.99 on the clock
+    ("time-2048", {"submitter": CARINA, "size": 2048}, 32.55, 32.65, "confirmed"),  # 32.629; 31.99
+    ("time-1536", {"submitter": CARINA, "size": 1536}, 42.455, 42.465, "confirmed"),  # 42.4629; 36.40
+    ("time-1024", {"submitter": CARINA, "size": 1024}, 62.05, 62.15, "confirmed"),  # 62.066; 53.20
+    ("time-512", {"submitter": CARINA, "size": 512}, 121.05, 121.15, "confirmed"),  # 121.093; 104.95
+    ("v30-gpt3-time", GPT3_2023, -inf, 11, "confirmed"),  # 10.940, without a factor
 ]
 
 
@@ -105,7 +105,8 @@ TIMES = [  # by official score; on the clock
 def test_time(claim, subject, low, high, verdicts):
     """A time is the middle run's, times the stored factor; a longer one than printed is overstated."""
     entry = fastest(**subject)
-    agree(claim, [judge(time, low, high, flatters="low") for time in (official(entry), clock(entry))], verdicts)
+    agree(claim, [judge(official(entry), low, high, flatters="low")], verdicts)
+    assert clock(entry) <= official(entry)
 
 
 def speedups(subject, baseline):
@@ -210,13 +211,11 @@ def judge_rank(ranked, holder, low, high):
 
 
 def test_largest_and_next():
-    """Of all v5.0 Blackwell results the largest has 2,496; of others NVIDIA's 512, of anyone Carina's 2,048."""
+    """Of all v5.0 Blackwell results the largest has 2,496; of other submitters NVIDIA's 512 is the next."""
     field = entries(chip="Blackwell", benchmark="")
     others = [row for row in field if row["submitter"] != CARINA]
-    rest = [row for row in field if total(row) < 2496]
     agree("largest-blackwell", [judge_rank(field, CARINA, 2495.5, 2496.5)], "confirmed")
-    found = [judge_rank(ranked, "NVIDIA", 511.5, 512.5) for ranked in (others, rest)]
-    agree("next-largest", found, "confirmed contradicted")
+    agree("next-largest", [judge_rank(others, "NVIDIA", 511.5, 512.5)], "confirmed")
     agree("size-vs-next", [judge(2496 / max(map(total, others)), 4.75, 4.85)], "understated")  # 4.875
 
 
