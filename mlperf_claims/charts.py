@@ -175,7 +175,7 @@ def chart_racks(
         .mark_rule(color=MUTED)
         .encode(
             x="per_rack:Q",
-            strokeDash=alt.StrokeDash("mark:N", title=None, scale=alt.Scale(range=[[5, 4], [1, 3]])),
+            strokeDash=alt.StrokeDash("mark:N", legend=None, scale=alt.Scale(range=[[5, 4], [1, 3]])),
             tooltip=["mark:N", alt.Tooltip("per_rack:Q", title="accelerators per rack", format=".1f")],
         )
     )
@@ -219,8 +219,8 @@ def chart_what_if(
     )
     rate = alt.param(
         name="speedup",
-        value=round(speedup_x, 2),
-        bind=alt.binding_range(min=0.5, max=4, step=0.01, name="speed-up per accelerator (x) "),
+        value=round(speedup_x, 3),
+        bind=alt.binding_range(min=0.5, max=4, step=0.001, name="speed-up per accelerator (x) "),
     )
     rows = [
         {"system": "subject", "order": 0, "accelerators": accelerators, "used": subject_racks},
