@@ -1,0 +1,136 @@
+"""Tests of the report in a real browser: headless Chromium over the file that make report wrote."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from mlperf_claims import paths
+from mlperf_claims.articles import load_article
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+HOW = "no Chromium found, so NOTHING was checked in a browser: install it (apt-get install chromium) and run make test"
+
+
+@pytest.fixture(scope="module")
+def report():
+    """The address of the default article's report, built if it is not there or not up to date."""
+    if CHROMIUM is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(HOW)
+    subprocess.run(["make", "-C", paths.ROOT, "report", "JOBS=2"], check=True, stdout=sys.stderr, env=_without_make())
+    return (paths.build_dir(load_article().name) / "report.html").as_uri()
+
+
+def _without_make():
+    """The environment without what a make around the tests would tell one within them."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+
+
+@pytest.fixture(scope="module")
+def browser(report):
+    """One headless Chromium for all tests."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def open_page(browser, report):
+    """Return a function that opens the report and scrolls through it, so that every chart is drawn."""
+    pages = []
+
+    def open_and_scroll(*, width=1280, scripts=True, scheme="light"):
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, java_script_enabled=scripts, color_scheme=scheme
+        )
+        pages.append(context)
+        page = context.new_page()
+        page.seen = {"requests": [], "errors": []}
+        page.on("request", lambda request: page.seen["requests"].append(request.url))
+        page.on("console", lambda line: page.seen["errors"].append(line.text) if line.type == "error" else None)
+        page.on("pageerror", lambda error: page.seen["errors"].append(str(error)))
+        page.goto(report)
+        if scripts:
+            page.evaluate("document.querySelectorAll('figure.chart').forEach(figure => figure.scrollIntoView())")
+            for figure in page.locator("figure.chart").all():
+                figure.scroll_into_view_if_needed()
+                figure.locator(".drawn svg").wait_for(timeout=20_000)
+        return page
+
+    yield open_and_scroll
+    for context in pages:
+        context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_page_opens_without_network_or_errors(open_page, report, scheme):
+    """Opening the file asks for the file and nothing else, and nothing is complained of."""
+    page = open_page(scheme=scheme)
+    assert page.seen == {"requests": [report], "errors": []}
+
+
+def test_every_chart_is_drawn_over_its_picture(open_page):
+    """Each chart is drawn by script, and its static picture is out of sight then."""
+    page = open_page()
+    charts = page.locator("figure.chart")
+    assert charts.count() > 0
+    assert page.locator("figure.chart.ready").count() == charts.count()
+    assert not any(picture.is_visible() for picture in page.locator("figure.chart .static").all())
+
+
+@pytest.mark.parametrize("width", [360, 768, 1440])
+def test_page_does_not_scroll_sideways(open_page, width):
+    """Wide tables scroll in themselves, not the page."""
+    page = open_page(width=width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_without_scripts_every_verdict_and_chart_is_there(open_page):
+    """With scripts off each claim still shows its verdict, and each chart its picture."""
+    page = open_page(scripts=False)
+    claims = {claim.id for claim in load_article().claims}
+    shown = page.locator("article.claim")
+    assert {one.get_attribute("id").removeprefix("claim-") for one in shown.all()} == claims
+    assert all(one.locator("h3 .chip").inner_text() for one in shown.all())
+    pictures = page.locator("figure.chart .static svg")
+    assert pictures.count() > 0
+    assert all(picture.is_visible() for picture in pictures.all())
+
+
+def test_sliders_move_racks_and_reduction(open_page):
+    """The what-if chart follows its sliders: twice as many accelerators in a rack, half the racks."""
+    page = open_page()
+    figure = page.locator("figure.chart", has=page.locator(".vega-bindings"))
+    slider = figure.locator("input[type=range]").first
+    before = float(figure.locator(".drawn svg text", has_text="times as many").text_content().split()[0])
+    slider.evaluate("input => { input.value = 2 * input.value; input.dispatchEvent(new Event('input')); }")
+    page.wait_for_timeout(300)
+    after = float(figure.locator(".drawn svg text", has_text="times as many").text_content().split()[0])
+    assert after == pytest.approx(before / 2, abs=0.1)
+
+
+def test_one_switch_opens_all_code(open_page):
+    """The switch opens every fold of code, and closes it again."""
+    page = open_page()
+    folds = page.locator("details.code")
+    page.locator("#code-switch").click()
+    assert page.locator("details.code[open]").count() == folds.count() > 0
+    page.locator("#code-switch").click()
+    assert page.locator("details.code[open]").count() == 0
+
+
+def test_link_from_the_table_opens_the_evidence(open_page):
+    """A claim in the summary leads to its evidence, unfolded, with links to log lines at a commit."""
+    page = open_page()
+    link = page.locator("td.claim a:visible").first
+    target = link.get_attribute("href")
+    link.click()
+    evidence = page.locator(f"{target} details.evidence")
+    assert evidence.get_attribute("open") is not None
+    assert "#L" in evidence.locator("a").first.get_attribute("href")
