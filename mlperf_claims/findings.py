@@ -275,14 +275,19 @@ def _finite(edge: float) -> float | None:
 
 
 def format_interval(finding: Finding) -> str:
-    """Say what a printed figure stands for: "2.05 to 2.15", "over 34", "155 and more"."""
-    low, high = (
-        None if edge is None else f"{edge:,.{finding.decimals + 1}f}".rstrip("0").rstrip(".")
-        for edge in (finding.low, finding.high)
-    )
-    if low is None and high is None:
+    """Say what a printed figure stands for: "2.05 to 2.15", "over 34", "from 3", "under 11"."""
+    low, high = (_format_edge(edge, finding.decimals) for edge in (finding.low, finding.high))
+    if finding.low is None and finding.high is None:
         return "–"
-    return f"{low} to {high}" if low and high else f"from {low}" if low else f"up to {high}"
+    if finding.high is None:  # the edge of "over" is the next float above the figure
+        return f"over {low}" if finding.low != float(low.replace(",", "")) else f"from {low}"
+    if finding.low is None:
+        return f"under {high}" if finding.high == float(high.replace(",", "")) else f"up to {high}"
+    return f"{low} to {high}"
+
+
+def _format_edge(edge: float | None, decimals: int) -> str:
+    return "" if edge is None else f"{edge:,.{decimals + 1}f}".rstrip("0").rstrip(".")
 
 
 def count_readings(finding: Finding) -> int:

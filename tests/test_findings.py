@@ -11,6 +11,7 @@ from mlperf_claims.findings import (
     MIME,
     FindingError,
     explain,
+    format_interval,
     format_recomputed,
     format_value,
     judge_claim,
@@ -260,3 +261,21 @@ def test_explanation_says_what_does_not_hold(readings, sentence):
     """A claim that does not hold under every reading is explained, any other needs no sentence."""
     assert explain(judge_claim(claim(), readings)) == sentence
     assert explain(leave_open(claim())) == ""
+
+
+@pytest.mark.parametrize(
+    ("stated", "shown"),
+    [
+        ("2.1x", "2.05 to 2.15"),
+        ("2,496", "2,495.5 to 2,496.5"),
+        ("over 34x", "over 34"),  # not 34 itself
+        ("at least 3", "from 3"),
+        ("under 11 min", "under 11"),
+        ("up to 96%", "up to 96"),  # 96 too
+        ("around 156 racks", "148.2 to 163.8"),
+        ("first", "–"),
+    ],
+)
+def test_interval_is_shown_as_its_words_bind(stated, shown):
+    """What a printed figure stands for is shown by its digits and the word in front."""
+    assert format_interval(leave_open(claim(stated=stated))) == shown
