@@ -1,0 +1,94 @@
+"""Feed the log parser mangled logs, and count what comes of them.
+
+    python bench/fuzz.py COUNT [SEED]
+
+Each input is a small valid log changed at random: bytes flipped, cut, doubled, lines swapped or
+merged, numbers and keys replaced. A log must come out as a record or as a LogError; anything else
+stops the run and prints the input.
+"""
+
+import random
+import sys
+import time
+from collections import Counter
+
+from mlperf_claims.mllog import LogError, parse_log
+
+RECORDS = [
+    b':::MLLOG {"namespace": "", "time_ms": 1000, "event_type": "INTERVAL_START", "key": "init_start", "value": null, "metadata": {}}',
+    b'0: :::MLLOG {"namespace": "", "time_ms": 1500, "event_type": "POINT_IN_TIME", "key": "global_batch_size", "value": 16, "metadata": {}}',
+    b':::MLLOG {"namespace": "", "time_ms": 2000, "event_type": "INTERVAL_START", "key": "run_start", "value": null, "metadata": {}}',
+    b"some other line \xff\xfe with bytes that are not UTF-8",
+    b':::MLLOG {"namespace": "", "time_ms": 3000, "event_type": "POINT_IN_TIME", "key": "eval_accuracy", "value": 0.5, "metadata": {"samples_count": 64}}',
+    b':::MLLOG {"namespace": "", "time_ms": 4000, "event_type": "INTERVAL_END", "key": "run_stop", "value": null, "metadata": {"status": "success"}}',
+]
+PIECES = [
+    b":::MLLOG",
+    b"{",
+    b"}",
+    b"[" * 2000,
+    b"\x00",
+    b"\r",
+    b"\n",
+    b'"',
+    b"\\u0000",
+    b"\\ud800",
+    b"NaN",
+    b"Infinity",
+    b"1e999",
+]
+PIECES += [
+    b"9" * 400,
+    b"run_start",
+    b"run_stop",
+    b"null",
+    b"true",
+    b"\x1b[0m",
+    b"\xef\xbb\xbf",
+    b'"metric": "FID", ',
+    b"-",
+    b"aborted",
+]
+
+
+def main() -> None:
+    count, seed = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    chance, outcomes, start = random.Random(seed), Counter(), time.perf_counter()
+    for _ in range(count):
+        text = mangle(b"\n".join(RECORDS) + b"\n", chance)
+        try:
+            parse_log(text)
+            outcomes["records"] += 1
+        except LogError:
+            outcomes["log errors"] += 1
+        except BaseException:
+            print(f"neither a record nor a LogError for {text!r}")
+            raise
+    took = time.perf_counter() - start
+    print(f"{count:,} inputs with seed {seed}: " + ", ".join(f"{n:,} {what}" for what, n in sorted(outcomes.items())))
+    print(f"{took:.0f} s")
+
+
+def mangle(text: bytes, chance: random.Random) -> bytes:
+    for _ in range(chance.randint(1, 4)):
+        at, to = sorted(chance.randrange(len(text) + 1) for _ in range(2))
+        match chance.randrange(6):
+            case 0:
+                text = text[:at] + text[to:]
+            case 1:
+                text = text[:at] + chance.choice(PIECES) + text[at:]
+            case 2:
+                text = text[:at] + bytes([chance.randrange(256)]) + text[at + 1 :]
+            case 3:
+                lines = text.split(b"\n")
+                chance.shuffle(lines)
+                text = b"\n".join(lines)
+            case 4:
+                text = text[:to] + text[at:to] + text[to:]
+            case 5:
+                text = text.replace(b"\n", b"", 1)
+    return text
+
+
+if __name__ == "__main__":
+    main()
