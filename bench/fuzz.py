@@ -7,20 +7,27 @@ merged, numbers and keys replaced. A log must come out as a record or as a LogEr
 stops the run and prints the input.
 """
 
+import json
 import random
 import sys
 import time
 from collections import Counter
 
-from mlperf_claims.mllog import LogError, parse_log
+from mlperf_claims.mllog import MARKER, LogError, parse_log
+
+
+def record(time_ms: int, key: str, value: object = None, **metadata: object) -> bytes:
+    fields = {"namespace": "", "time_ms": time_ms, "event_type": "POINT_IN_TIME", "key": key, "value": value}
+    return MARKER + b" " + json.dumps(fields | {"metadata": metadata}).encode()
+
 
 RECORDS = [
-    b':::MLLOG {"namespace": "", "time_ms": 1000, "event_type": "INTERVAL_START", "key": "init_start", "value": null, "metadata": {}}',
-    b'0: :::MLLOG {"namespace": "", "time_ms": 1500, "event_type": "POINT_IN_TIME", "key": "global_batch_size", "value": 16, "metadata": {}}',
-    b':::MLLOG {"namespace": "", "time_ms": 2000, "event_type": "INTERVAL_START", "key": "run_start", "value": null, "metadata": {}}',
+    record(1000, "init_start"),
+    b"0: " + record(1500, "global_batch_size", 16),
+    record(2000, "run_start"),
     b"some other line \xff\xfe with bytes that are not UTF-8",
-    b':::MLLOG {"namespace": "", "time_ms": 3000, "event_type": "POINT_IN_TIME", "key": "eval_accuracy", "value": 0.5, "metadata": {"samples_count": 64}}',
-    b':::MLLOG {"namespace": "", "time_ms": 4000, "event_type": "INTERVAL_END", "key": "run_stop", "value": null, "metadata": {"status": "success"}}',
+    record(3000, "eval_accuracy", 0.5, samples_count=64),
+    record(4000, "run_stop", status="success"),
 ]
 PIECES = [
     b":::MLLOG",
