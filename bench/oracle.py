@@ -30,7 +30,7 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|")
     for round_ in sys.argv[3:] or ["v5.0"]:
         with tempfile.TemporaryDirectory() as folder:
-            measure(oracle.resolve(), raw / f"training_results_{round_}.git", round_, Path(folder))
+            measure(oracle.absolute(), raw / f"training_results_{round_}.git", round_, Path(folder))
 
 
 def measure(oracle: Path, root: Path, round_: str, folder: Path) -> None:

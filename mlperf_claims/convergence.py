@@ -10,6 +10,7 @@ import pandas as pd
 from mlperf_claims.collect import RESULT_KEY, runs_dropped
 
 # Source of the procedure: MLPerf training_rules.adoc, "Reference Convergence Points", and MLCommons' `rcp_checker`.
+OTHER_UNIT = 10.0  # no submission converges so much sooner; samples against epochs do
 
 
 class Point(NamedTuple):
@@ -119,3 +120,24 @@ def normalise_runs(runs: pd.DataFrame, factors: pd.DataFrame) -> pd.DataFrame:
     joined["run_factor"] = own.fillna(joined["scaling_factor"])
     joined["normalised_min"] = joined["time_to_train_min"] * joined["run_factor"]
     return joined
+
+
+def explain_factor(recomputed: float, stored: float, *, division: str) -> str:
+    """Say why a recomputed factor is not the stored one; empty where they agree to 1e-9.
+
+    Args:
+        stored: nan where the repository has none.
+    """
+    if abs(recomputed / (1.0 if math.isnan(stored) else stored) - 1) < 1e-9:
+        return ""
+    if division == "open":
+        return "the open division is not normalised"
+    if math.isnan(recomputed):
+        return "no reference for its batch size"
+    if recomputed > OTHER_UNIT:
+        return "its logs count another unit than the reference"
+    if math.isnan(stored):
+        return "none is stored, so the score is not normalised"
+    if any(round(recomputed, digits) == stored for digits in range(2, 9)):
+        return "stored rounded"
+    return "stored for another reference mean"

@@ -8,6 +8,7 @@ import pytest
 from mlperf_claims.collect import RESULT_KEY
 from mlperf_claims.convergence import (
     Point,
+    explain_factor,
     list_points,
     mean_convergence,
     normalise_runs,
@@ -187,3 +188,23 @@ def test_run_is_normalised_by_its_own_convergence():
     )
     factors = pd.DataFrame([key | {"reference_mean": 100.0}, other | {"reference_mean": math.nan}])
     assert normalise_runs(runs, factors)["normalised_min"].tolist() == [20.0, 10.0, 10.0, 15.0]
+
+
+@pytest.mark.parametrize(
+    ("recomputed", "stored", "division", "why"),
+    [
+        (1.25, 1.25, "closed", ""),
+        (1.0, nan, "closed", ""),  # none is stored, and none is due
+        (1.25, nan, "open", "open division"),
+        (nan, 1.25, "closed", "no reference"),
+        (188.9, 1.12, "closed", "another unit"),  # samples against epochs
+        (1.02, nan, "closed", "not normalised"),
+        (1.074063, 1.074, "closed", "rounded"),
+        (1.0325, 1.0371, "closed", "another reference mean"),
+    ],
+)
+def test_difference_of_factors_is_explained(recomputed, stored, division, why):
+    """Each way in which a stored factor may differ has its words, and one that agrees has none."""
+    said = explain_factor(recomputed, stored, division=division)
+    assert why in said
+    assert bool(said) == bool(why)
