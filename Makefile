@@ -15,6 +15,7 @@ NOTEBOOKS := $(sort $(wildcard notebooks/*.ipynb))
 SUMMARY := $(BUILD)/notebooks/00-summary.ipynb
 EXECUTED := $(patsubst notebooks/%,$(BUILD)/notebooks/%,$(NOTEBOOKS))
 INPUTS := $(wildcard mlperf_claims/*.py) $(wildcard data/training/*.csv) data/articles/$(ARTICLE).yaml $(VENV)/installed
+quote = '$(subst ','\'',$(1))'
 # The README tells the findings of the default article.
 README := $(if $(filter $(DEFAULT),$(ARTICLE)),--readme README.md)
 OUTPUTS := $(BUILD)/report.html $(BUILD)/claims.json $(BUILD)/claims.csv $(BUILD)/failures.txt
@@ -46,10 +47,10 @@ accept: report  ## Make the verdicts of this build the reviewed ones
 	@$(PY) -m mlperf_claims.review accept $(ARTICLE) $(README)
 
 data: $(VENV)/installed  ## Read the results repositories in RAW, or clone them, into data/training
-	$(PY) -m mlperf_claims.collect $(if $(RAW),--raw '$(RAW)')
+	$(PY) -m mlperf_claims.collect $(if $(RAW),--raw $(call quote,$(RAW)))
 
 verify: $(VENV)/installed  ## Derive data/training anew, from RAW or from clones, and compare
-	@$(PY) -m mlperf_claims.collect --check $(if $(RAW),--raw '$(RAW)')
+	@$(PY) -m mlperf_claims.collect --check $(if $(RAW),--raw $(call quote,$(RAW)))
 
 test: $(VENV)/installed  ## Run the tests
 	$(PY) -m pytest
@@ -61,7 +62,8 @@ lab: .venv-lab/installed  ## Open the notebooks in JupyterLab
 	.venv-lab/bin/jupyter lab --notebook-dir=. $(LAB_OPTIONS)
 
 serve: report  ## Serve the report on localhost:PORT
-	$(PY) -m http.server $(PORT) --bind 127.0.0.1 --directory $(BUILD)
+	@echo 'http://127.0.0.1:$(PORT)/report.html'
+	@$(PY) -m http.server $(PORT) --bind 127.0.0.1 --directory $(BUILD)
 
 lock: $(VENV)/installed  ## Resolve the requirements anew
 	$(VENV)/bin/pip install --quiet uv
@@ -87,7 +89,7 @@ $(VENV)/installed: requirements.txt
 $(BUILD)/parameters/%.json: parameters ;
 parameters: $(VENV)/installed
 	@rm -f $(filter-out $(EXECUTED),$(wildcard $(BUILD)/notebooks/*.ipynb))
-	@$(PY) -m mlperf_claims.parameters --names '$(NAMES)' $(ARTICLE) $(MAKEOVERRIDES)
+	@$(PY) -m mlperf_claims.parameters --names '$(NAMES)' --given $(call quote,$(MAKEOVERRIDES)) $(call quote,$(ARTICLE))
 
 $(BUILD)/notebooks/%.ipynb: notebooks/%.ipynb $(BUILD)/parameters/%.json $(INPUTS)
 	@$(PY) -m mlperf_claims.run $< $(BUILD)/parameters/$*.json $@

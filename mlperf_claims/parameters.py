@@ -5,6 +5,7 @@ import ast
 import difflib
 import json
 import math
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -85,6 +86,12 @@ def write_parameters(assigned: Mapping[str, Mapping[str, Any]], folder: Path) ->
     return written
 
 
+def split_overrides(text: str) -> dict[str, str]:
+    """Split what make calls MAKEOVERRIDES, NAME=value …, in which a backslash keeps the next character."""
+    pairs = (re.sub(r"\\(.)", r"\1", word) for word in re.findall(r"(?:\\.|[^\s\\])+", text))
+    return dict(pair.split("=", 1) for pair in pairs)
+
+
 def _parse(name: str, text: str, kind: str) -> Any:  # noqa: ANN401 - as the notebook wants it
     if "str" in kind:
         return text
@@ -110,9 +117,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m mlperf_claims.parameters", description=__doc__)
     parser.add_argument("article")
     parser.add_argument("--names", default="", help="variables of the Makefile, which are no parameters")
-    parser.add_argument("given", nargs="*", help="NAME=value, as the command line gave them")
+    parser.add_argument("--given", default="", help="NAME=value …, quoted as make does")
     options = parser.parse_args(arguments)
-    given = dict(pair.split("=", 1) for pair in options.given)
+    given = split_overrides(options.given)
     own = options.names.split()
     try:
         if not (paths.ARTICLES / f"{options.article}.yaml").is_file():

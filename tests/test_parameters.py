@@ -179,7 +179,7 @@ def project(make, tmp_path, monkeypatch):
 
 def test_command_line_writes_a_file_for_each_notebook(project):
     """Variables of the Makefile are passed over, parameters are written."""
-    given = ["--names", "ARTICLE JOBS", "paper", "ARTICLE=paper", "JOBS=3", "SIZE=16"]  # as the Makefile does
+    given = ["--names", "ARTICLE JOBS", "--given", "ARTICLE=paper JOBS=3 SIZE=16", "paper"]  # as the Makefile does
     assert parameters.main(given) == 0
     written = json.loads((project / "paper" / "parameters" / "one.json").read_text())
     assert written == {"article": "paper", "size": 16}
@@ -189,8 +189,8 @@ def test_command_line_writes_a_file_for_each_notebook(project):
     ("arguments", "message"),
     [
         (["papr"], "no article 'papr' in data/articles, expected one of paper"),
-        (["paper", "SIZ=1"], "no notebook has a parameter SIZ; did you mean SIZE?"),
-        (["paper", "SIZE=a=b"], "SIZE='a=b', expected int"),  # cut at the first sign alone
+        (["--given", "SIZ=1", "paper"], "no notebook has a parameter SIZ; did you mean SIZE?"),
+        (["--given", "SIZE=a=b", "paper"], "SIZE='a=b', expected int"),  # cut at the first sign alone
     ],
 )
 def test_command_line_refuses_what_is_unknown(project, capsys, arguments, message):
@@ -204,3 +204,18 @@ def test_command_line_refuses_what_is_unknown(project, capsys, arguments, messag
 def test_committed_notebook_takes_an_article(notebook):
     """Every notebook has one parameters cell of literals, and the article is among them."""
     assert read_parameters(notebook)["article"] == ("", "str")
+
+
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        ("", {}),
+        ("A=1 B=x", {"A": "1", "B": "x"}),
+        (r"A=1\ 6", {"A": "1 6"}),  # make escapes a blank in a value
+        ("A=it's", {"A": "it's"}),  # and no quote
+        ("A=b=c", {"A": "b=c"}),
+    ],
+)
+def test_overrides_are_split_as_make_joins_them(text, given):
+    """What stands on make's command line comes out as it was given."""
+    assert parameters.split_overrides(text) == given
