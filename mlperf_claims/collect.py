@@ -9,6 +9,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,6 @@ KEYS = {
     "reference_convergence": ("round", "benchmark", "batch_size", "run"),
 }
 
-RUNS_DROPPED = {"unet3d": 4}  # from each end; one elsewhere (training_rules.adoc, "Benchmark Results")
 SYSTEM_TEXTS = {  # column: field of the system description
     "submitter": "submitter",
     "system_name": "system_name",
@@ -206,9 +206,21 @@ def _compare_rows(name: str, stored: str, derived: str) -> Iterator[str]:
                 yield f"{where}: {column} is stored as {there.get(column)!r}, derived as {here.get(column)!r}"
 
 
+@cache
+def load_rules() -> dict[str, tuple[int, int]]:
+    """Load `data/benchmarks.csv`: benchmark: (runs that its rules want, runs dropped from each end)."""
+    with paths.BENCHMARKS.open(newline="", encoding="utf-8") as stream:
+        return {row["benchmark"]: (int(row["runs"]), int(row["dropped"])) for row in csv.DictReader(stream)}
+
+
 def runs_dropped(benchmark: str) -> int:
-    """Return how many runs are dropped from each end before the mean."""
-    return RUNS_DROPPED.get(benchmark, 1)
+    """Return how many runs are dropped from each end before the mean; one for a benchmark without a rule."""
+    return load_rules().get(benchmark, (0, 1))[1]
+
+
+def runs_wanted(benchmark: str) -> int:
+    """Return how many runs a result has; for a benchmark without a rule, as many as leave one to average."""
+    return load_rules().get(benchmark, (2 * runs_dropped(benchmark) + 1, 1))[0]
 
 
 def is_wanted(file: File) -> bool:
@@ -242,6 +254,10 @@ def _collect_round(collected: Collected, source: Source, round_: str, evals_of: 
             absent = [file.path for file in files if file.blob in source.absent]
             collected.notes.append(f"{source.name}: {len(absent)} of {len(files)} logs absent: {_some(absent)}")
         collected.tables["results"].append(row)
+    for benchmark in sorted({key[2] for key in logs} - load_rules().keys()):
+        collected.notes.append(
+            f"{source.name}: no rule for {benchmark} in {paths.BENCHMARKS.name}, the general one is used"
+        )
     _collect_runs(collected, source, round_, evals_of)
     collected.tables["rounds"].append(
         {

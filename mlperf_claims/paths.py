@@ -8,6 +8,7 @@ DATA = ROOT / "data"
 TRAINING = DATA / "training"
 ARTICLES = DATA / "articles"
 SOURCES = DATA / "sources.csv"
+BENCHMARKS = DATA / "benchmarks.csv"
 BUILD = ROOT / "build"
 
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pandas as pd
 
-from mlperf_claims.collect import RESULT_KEY, runs_dropped
+from mlperf_claims.collect import RESULT_KEY, runs_dropped, runs_wanted
 
 # Time from the first init_start to init_stop; a run that took longer is rejected by the compliance
 # checker (mlperf_logging, common.yaml: 30 min closed, 240 min open in every ruleset since v2.0).
@@ -81,6 +81,11 @@ def score_results(results: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     scores = pd.DataFrame(rows, columns=[*key, "runs_not_counted", "wall_clock_min", "no_score"])
     scored = results.merge(scores, on=key, how="left", validate="one_to_one")
     scored["no_score"] = scored["no_score"].fillna("no log could be read")
+    there = scored["logs"] - scored["logs_absent"]
+    wanted = scored["benchmark"].map(runs_wanted)
+    few = (scored["logs_absent"] > 0) & (there < wanted)
+    scored.loc[few, "wall_clock_min"] = math.nan
+    scored.loc[few, "no_score"] = there.astype(str) + " of " + scored["logs"].astype(str) + " logs are there, too few"
     scored["official_min"] = scored["wall_clock_min"] * scored["scaling_factor"].fillna(1.0)
     return scored.merge(_count_samples(runs), on=key, how="left", validate="one_to_one")
 

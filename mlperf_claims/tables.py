@@ -22,7 +22,7 @@ INTEGERS = frozenset(
             "logs",
             "logs_absent",
         ),
-        *("parameters", "layers", "hidden_size", "tokens_per_sample"),
+        *("runs", "dropped", "parameters", "layers", "hidden_size", "tokens_per_sample"),
         *("start_line", "stop_line", "evaluation", "line", "seed", "global_batch_size", "batch_size"),
     )
 )
@@ -36,7 +36,8 @@ NUMBERS = frozenset(
 NOT_A_NUMBER_ALLOWED = frozenset(("value",))  # Mask R-CNN logs no single accuracy
 
 
-CONSTANTS = {  # data/models.csv and data/peaks.csv, transcribed from published sources
+CONSTANTS = {  # data/benchmarks.csv, models.csv and peaks.csv, transcribed from published sources
+    "benchmarks": ("benchmark", "runs", "dropped", "source"),
     "models": ("benchmark", "parameters", "layers", "hidden_size", "tokens_per_sample", "source"),
     "peaks": ("accelerator", "bf16_dense_tflops", "fp8_dense_tflops", "source"),
 }

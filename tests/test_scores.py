@@ -68,7 +68,8 @@ def make():
 
     def make_tables(minutes, *, changes=None, benchmark="tiny", **of_result):
         key = dict(zip(RESULT_KEY, ("v1", "Org", "box", benchmark), strict=True))
-        result = key | {"division": "closed", "accelerators_total": 8, "scaling_factor": nan} | of_result
+        result = key | {"division": "closed", "accelerators_total": 8, "scaling_factor": nan}
+        result |= {"logs": len(minutes), "logs_absent": 0} | of_result
         runs = [
             key
             | {"run": str(number), "status": "success", "problem": "", "time_to_train_min": float(minute)}
@@ -146,6 +147,23 @@ def test_factor_multiplies_the_wall_clock(make, factor, official):
     results, runs = make([10, 20, 30], scaling_factor=factor)
     scored = score(results, runs)
     assert (scored["wall_clock_min"], scored["official_min"]) == (20, official)
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "minutes", "absent", "no_score"),
+    [
+        ("gpt3", [1, 2, 3], 0, ""),  # three runs, as its rules want
+        ("gpt3", [1, 2], 1, "2 of 3 logs are there, too few"),
+        ("tiny", [1, 2, 3], 1, ""),  # no rule: three leave one to average
+        ("tiny", [1, 2, 3, 4], 0, ""),
+    ],
+)
+def test_result_with_absent_logs_needs_enough_of_them(make, benchmark, minutes, absent, no_score):
+    """A result of which too many logs are absent has no score, and says how many are there."""
+    results, runs = make(minutes, benchmark=benchmark, logs=len(minutes) + absent, logs_absent=absent)
+    scored = score(results, runs)
+    assert scored["no_score"] == no_score
+    assert (scored["official_min"] > 0) == (no_score == "")
 
 
 def test_throughput_is_that_of_the_averaged_runs(make):
