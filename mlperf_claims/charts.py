@@ -116,7 +116,7 @@ def chart_speedups(dots: pd.DataFrame, claims: pd.DataFrame, *, title: str) -> a
     long["reading"] = long["reading"].map({"official_x": "official score", "wall_clock_x": "wall clock"})
     readings = (
         alt.Chart(long)
-        .mark_tick(thickness=3, size=18)
+        .mark_tick(thickness=3, size=18, opacity=1)
         .encode(
             y=y,
             x="speedup_x:Q",

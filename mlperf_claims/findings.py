@@ -298,7 +298,7 @@ def count_readings(finding: Finding) -> int:
 def _list_differences(row: pd.Series) -> tuple[str, ...]:
     compared = [pair for pair in COMPARISONS if f"{pair[1]}_system" in row.index]
     return tuple(
-        difference if one == "subject" else f"in the speed-up it rests on, {difference}"
+        difference
         for one, other in compared
         for difference in describe_differences(take_role(row, one), take_role(row, other))
     )

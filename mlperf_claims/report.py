@@ -140,6 +140,7 @@ def render_page(
         sections=sections,
         findings=judged,
         homes=homes,
+        rests_on=findings.ROLES["rate_subject"],
         verdicts={verdict: sum(finding.verdict == verdict for finding in judged) for verdict in VERDICTS},
         rounds=load_table("rounds").to_dict("records"),
         specs=specs,

@@ -4,13 +4,18 @@
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const views = new Map();
 
+  const onDark = { // the same hues, light enough for a dark page
+    "#0072B2": "#56B4E9", "#D55E00": "#FF9248", "#009E73": "#2EC4A0", "#CC79A7": "#E6A3C8", "#E69F00": "#FFC24D",
+    "#56B4E9": "#A8DBFF", "#767676": "#9DA7B1",
+  };
   const wrap = (text, most) => text.split(" ").reduce((lines, word) => {
     const line = `${lines.at(-1)} ${word}`.trim();
     return line.length <= most ? [...lines.slice(0, -1), line] : [...lines, word];
   }, [""]).filter(Boolean);
 
   const draw = async (figure) => {
-    const spec = JSON.parse(document.getElementById(figure.id.replace("chart", "spec")).textContent);
+    const text = document.getElementById(figure.id.replace("chart", "spec")).textContent;
+    const spec = JSON.parse(dark.matches ? text.replace(/#[0-9A-F]{6}/g, (colour) => onDark[colour] ?? colour) : text);
     delete spec.$schema;
     const ink = dark.matches ? "#d8dee4" : "#24292f";
     const grid = dark.matches ? "#3d444d" : "#d0d7de";
