@@ -14,7 +14,7 @@ NAMES := ARTICLE JOBS LAB_OPTIONS PORT PYTHON RAW
 NOTEBOOKS := $(sort $(wildcard notebooks/*.ipynb))
 SUMMARY := $(BUILD)/notebooks/00-summary.ipynb
 EXECUTED := $(patsubst notebooks/%,$(BUILD)/notebooks/%,$(NOTEBOOKS))
-INPUTS := $(wildcard mlperf_claims/*.py) $(wildcard data/training/*.csv) data/articles/$(ARTICLE).yaml $(VENV)/installed
+INPUTS := $(wildcard mlperf_claims/*.py) $(wildcard data/*.csv data/training/*.csv) data/articles/$(ARTICLE).yaml $(VENV)/installed
 quote = '$(subst ','\'',$(1))'
 # The README tells the findings of the default article.
 README := $(if $(filter $(DEFAULT),$(ARTICLE)),--readme README.md)

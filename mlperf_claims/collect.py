@@ -224,6 +224,7 @@ def runs_wanted(benchmark: str) -> int:
 
 
 def is_wanted(file: File) -> bool:
+    """Tell the files that are read, by their path, from whatever else a repository holds."""
     return _WANTED.fullmatch(file.path) is not None
 
 

@@ -87,6 +87,3 @@ def _format(value: object, specification: str) -> str:
     if pd.isna(value):
         return NOTHING
     return format(value, specification) if specification else str(value)
-
-
-__all__ = ["format_recomputed", "list_sentences", "say", "show_answers", "show_table"]
