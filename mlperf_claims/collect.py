@@ -361,7 +361,9 @@ def _collect_references(collected: Collected, source: Source, rounds: set[str]) 
             wanted = "points with BS and a list of numbers, Epochs to converge"
             collected.problems.append(f"{source.name}: {file.path}: {error}, expected {wanted}")
         else:
-            at = {"round": f"v{ruleset}", "benchmark": benchmark, "path": file.path}
+            # from that folder on, which a clone of the whole repository has further down than a copy of it
+            path = f"training_{ruleset}.0/rcps_{benchmark}.json"
+            at = {"round": f"v{ruleset}", "benchmark": benchmark, "path": path}
             collected.tables["reference_convergence"] += [at | row for row in rows]
 
 
@@ -454,7 +456,7 @@ def _report_differences(lines: Sequence[str], folder: Path) -> int:
         print(line)
     if len(lines) > SHOWN:
         print(f"and {len(lines) - SHOWN} more")
-    print(f"{folder}: {len(lines)} differences from what the repositories give")
+    print(f"{folder}: differences from what the repositories give: {len(lines)}")
     return bool(lines)
 
 

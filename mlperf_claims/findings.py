@@ -137,6 +137,7 @@ def judge_claims(
     beside: Iterable[str] = (),
     spread: tuple[str, str] | None = None,
     behind: pd.DataFrame | None = None,
+    compared: pd.DataFrame | None = None,
 ) -> tuple[Finding, ...]:
     """Judge a frame of claims.
 
@@ -148,8 +149,9 @@ def judge_claims(
         runs: as `submissions.load_submissions` gives them, for the evidence.
         spread: the columns of the lowest and the highest value that single runs allow.
         behind: the rows whose submissions are the evidence, where they are more than `frame`.
+        compared: the rows whose pairs differ in what is named, where they are more than `frame`.
     """
-    behind = frame if behind is None else behind
+    behind, compared = (frame if rows is None else rows for rows in (behind, compared))
     return tuple(
         judge_claim(
             article.claim(row["claim"]),
@@ -157,8 +159,8 @@ def judge_claims(
             beside=beside,
             failing=[name for name, column in (holds or {}).items() if not row[column]],
             spread=(float(row[spread[0]]), float(row[spread[1]])) if spread else None,
-            differences=_list_differences(row),
-            unnamed=_list_unnamed(article.claim(row["claim"]), row),
+            differences=_list_differences(compared[compared["claim"] == row["claim"]]),
+            unnamed=_list_unnamed(article.claim(row["claim"]), compared[compared["claim"] == row["claim"]]),
             evidence=list_evidence(behind[behind["claim"] == row["claim"]], runs),
         )
         for _, row in frame.iterrows()
@@ -235,17 +237,20 @@ def explain(finding: Finding) -> str:
     if finding.recomputed is None or (finding.verdict == CONFIRMED and finding.robust):
         return ""
     first, *others = finding.readings
-    sentence = f"{finding.stated} is {first.verdict} at {_show_reading(finding, first)}"
-    apart = [
-        f"{reading.verdict} at {_show_reading(finding, reading)}"
-        for reading in others
-        if reading.counts and reading.verdict != first.verdict
-    ]
-    return sentence + (f", but would be {_enumerate(apart)}." if apart else ".")
+    stated = finding.stated if any(map(str.isdigit, finding.stated)) else f"“{finding.stated}”"
+    apart: dict[str, list[str]] = {}
+    for reading in others:
+        if reading.counts and reading.verdict != first.verdict:
+            apart.setdefault(reading.verdict, []).append(_show_reading(finding, reading))
+    sentence = f"{stated} is {first.verdict} {_show_reading(finding, first)}"
+    rest = [f"{verdict} {_enumerate(shown)}" for verdict, shown in apart.items()]
+    return sentence + (f", but would be {_enumerate(rest)}." if rest else ".")
 
 
 def _show_reading(finding: Finding, reading: Reading) -> str:
-    return f"{format_value(reading.value, finding.unit, decimals=finding.decimals)} ({reading.name})"
+    if reading.value == finding.recomputed and reading is not finding.readings[0]:
+        return f"with {reading.name}"  # the same figure, under which another holds the rank
+    return f"at {format_value(reading.value, finding.unit, decimals=finding.decimals)} ({reading.name})"
 
 
 def _enumerate(parts: Sequence[str]) -> str:
@@ -295,21 +300,21 @@ def count_readings(finding: Finding) -> int:
     return sum(reading.counts for reading in finding.readings)
 
 
-def _list_differences(row: pd.Series) -> tuple[str, ...]:
-    compared = [pair for pair in COMPARISONS if f"{pair[1]}_system" in row.index]
-    return tuple(
-        difference
+def _list_differences(rows: pd.DataFrame) -> tuple[str, ...]:
+    compared = [pair for pair in COMPARISONS if f"{pair[1]}_system" in rows]
+    found = (
+        describe_differences(take_role(row, one), take_role(row, other))
         for one, other in compared
-        for difference in describe_differences(take_role(row, one), take_role(row, other))
+        for _, row in rows.iterrows()
     )
+    return tuple(dict.fromkeys(difference for differences in found for difference in differences))
 
 
-def _list_unnamed(claim: Claim, row: pd.Series) -> tuple[str, ...]:
-    if "baseline_system" not in row.index or "named" not in claim.fields:
+def _list_unnamed(claim: Claim, rows: pd.DataFrame) -> tuple[str, ...]:
+    if "baseline_system" not in rows or "named" not in claim.fields:
         return ()
-    differing = describe_differences(take_role(row, "subject"), take_role(row, "baseline"))
-    names = (difference.partition(":")[0] for difference in differing)
-    return tuple(name for name in names if name not in claim.fields["named"])
+    names = (difference.partition(":")[0] for difference in _list_differences(rows))
+    return tuple(dict.fromkeys(name for name in names if name not in claim.fields["named"]))
 
 
 def _list_submission(role: str, row: pd.Series, runs: pd.DataFrame) -> Iterable[Evidence]:

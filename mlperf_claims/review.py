@@ -141,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         differences.append(f"{options.readme}: its findings are not those of this build; make accept writes them")
     for line in differences:
         print(line)
-    print(f"{len(claims)} verdicts, {len(differences)} differences from what was reviewed")
+    print(f"{len(claims)} verdicts, differences from what was reviewed: {len(differences)}")
     return bool(differences)
 
 

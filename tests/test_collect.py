@@ -350,3 +350,15 @@ def test_round_that_is_no_longer_read_is_named(run, tmp_path):
     status, printed, _ = run()
     assert status == 0
     assert any("round v9.9 was there, and is not in what was read" in line for line in printed)
+
+
+def test_reference_points_have_one_path_wherever_they_lie(run, load, tmp_path):
+    """A copy of the folder and a clone of the repository it is in give the same rows."""
+    run()
+    copied = load("reference_convergence")
+    (path,) = (path for path in GOOD if path.startswith("reference_convergence/"))
+    deeper = path.replace("reference_convergence/", "logging/mlperf_logging/rcp_checker/")
+    (tmp_path / "raw" / path).unlink()
+    status, *_ = run({path: None, deeper: GOOD[path]})
+    assert status == 0
+    assert load("reference_convergence") == copied

@@ -279,3 +279,13 @@ def test_explanation_says_what_does_not_hold(readings, sentence):
 def test_interval_is_shown_as_its_words_bind(stated, shown):
     """What a printed figure stands for is shown by its digits and the word in front."""
     assert format_interval(leave_open(claim(stated=stated))) == shown
+
+
+def test_explanation_groups_verdicts_and_omits_a_repeated_figure():
+    """Readings of one verdict stand together; one that differs by rank alone does not repeat the figure."""
+    readings = {"score": 2.1, "clock": 1.9, "each counted": 2.1, "samples": 1.8}
+    sentence = explain(judge_claim(claim(), readings, failing=["each counted"]))
+    assert sentence == (
+        "2.1x is confirmed at 2.100x (score), but would be overstated at 1.900x (clock) and at 1.800x (samples) "
+        "and contradicted with each counted."
+    )

@@ -103,7 +103,7 @@ def test_accept_then_check_agree(project, capsys):
     """After accept, check finds no difference."""
     assert review.main(["accept", "paper"]) == 0
     assert review.main(["check", "paper"]) == 0
-    assert "2 verdicts, 0 differences" in capsys.readouterr().out
+    assert "2 verdicts, differences from what was reviewed: 0" in capsys.readouterr().out
 
 
 def test_check_fails_where_a_verdict_changed(project, capsys):
@@ -112,7 +112,7 @@ def test_check_fails_where_a_verdict_changed(project, capsys):
     assert review.main(["check", "paper"]) == 1
     out = capsys.readouterr().out
     assert "a: confirmed, not robust, reviewed as confirmed, robust\n" in out
-    assert "1 differences" in out
+    assert "reviewed: 1" in out
 
 
 def test_findings_in_the_readme_are_replaced_and_nothing_else():
