@@ -31,7 +31,7 @@
     spec.width = "container";
     spec.title = { text: wrap(spec.title, width / 9.5) };
     if (width < 480) {
-      Object.assign(spec.config.legend, { columns: 1, labelLimit: width - 40, labelFontSize: 10 });
+      Object.assign(spec.config.legend, { columns: 1, labelLimit: width - 90, labelFontSize: 10 });
       Object.assign(spec.config.axis, { labelLimit: 110, labelOverlap: true });
     }
     try {
