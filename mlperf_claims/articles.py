@@ -107,7 +107,7 @@ class ArticleError(ValueError):
 
 @dataclass(frozen=True)
 class Stated:
-    """A figure as printed: `2.1x` is the value 2.1 to one decimal, unit x, relation exactly."""
+    """A figure as printed: `1.5x` is the value 1.5 to one decimal, unit x, relation exactly."""
 
     text: str
     value: float  # nan where the text has no figure ("first")
@@ -210,7 +210,7 @@ class Article:
 
 
 def parse_stated(text: str) -> Stated:
-    """Parse a figure as printed, such as "27.33 min", "over 34x", "around 156 racks", "3,584 H100".
+    """Parse a figure as printed, such as "12.5 min", "over 3x", "around 40 racks", "1,024 chips".
 
     Returns: value and unit; the value is nan for words without a figure, such as "first".
     Raises: ArticleError for a figure that can be read in more than one way, such as "1,5x" or "10-20 min".
@@ -228,7 +228,7 @@ def parse_stated(text: str) -> Stated:
         return Stated(text, math.nan, words, relation, 0)
     match = _FIGURE.fullmatch(words)
     if not match:
-        raise ArticleError(f"stated is {text!r}, expected one figure such as 2.1x or 3,584 GPUs, or words")
+        raise ArticleError(f"stated is {text!r}, expected one figure such as 1.5x or 1,024 GPUs, or words")
     whole, fraction, unit = match.groups()
     value = float(f"{whole.replace(',', '')}.{fraction or '0'}")
     return Stated(text, value, unit.strip(), relation, len(fraction or ""))

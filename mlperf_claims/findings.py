@@ -218,7 +218,7 @@ def load_findings(article: Article, folder: Path) -> list[Finding]:
 
 
 def format_value(value: float | None, unit: str, *, decimals: int = 0) -> str:
-    """Format a recomputed figure with two digits more than the printed one has: 2.105x, 90.87%, 39 racks."""
+    """Format a recomputed figure with two digits more than the printed one has: 1.512x, 80.25%, 40 racks."""
     if value is None or math.isnan(value):
         return "–"
     number = f"{value:,.0f}" if float(value).is_integer() else f"{value:,.{decimals + 2}f}"
@@ -280,7 +280,7 @@ def _finite(edge: float) -> float | None:
 
 
 def format_interval(finding: Finding) -> str:
-    """Say what a printed figure stands for: "2.05 to 2.15", "over 34", "from 3", "under 11"."""
+    """Say what a printed figure stands for: "1.45 to 1.55", "over 3", "from 3", "under 10"."""
     low, high = (_format_edge(edge, finding.decimals) for edge in (finding.low, finding.high))
     if finding.low is None and finding.high is None:
         return "–"
