@@ -4,7 +4,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Annotated, Any, NamedTuple
@@ -56,7 +56,7 @@ class Log:
     init_stop_ms: float | None
     seed: int | None  # the first one logged, if a whole number; some logs have one per rank
     global_batch_size: int | None
-    evaluations: tuple[Evaluation, ...]  # before run_stop, in log order
+    evaluations: tuple[Evaluation, ...]  # before run_stop, in log order; all that were asked for
     converged_at: float | None  # samples, epochs or steps (see convergence_unit); None unless success
     convergence_unit: str  # one of PROGRESS; empty where there is no evaluation
 
@@ -85,36 +85,46 @@ class _Placed(NamedTuple):
     record: _Record
 
 
-_decode_lines = msgspec.json.Decoder(_Record).decode_lines
+_find_bodies = re.compile(re.escape(MARKER) + rb"(.*)").findall
+_decode_heads = msgspec.json.Decoder(_Head).decode_lines
+_decode_record = msgspec.json.Decoder(_Record).decode
 _UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)  # what reading hostile JSON raises
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-_KEPT = frozenset((*ONCE, *EVALUATIONS, "seed", "global_batch_size"))
+_KEPT = frozenset((*ONCE, *EVALUATIONS, "init_start", "init_stop", "seed", "global_batch_size"))
 
 
-def parse_log(text: bytes) -> Log:
+def parse_log(text: bytes, *, all_evaluations: bool = True) -> Log:
     """Parse one log.
 
     Args:
         text: the file's bytes, any size; lines without the marker are passed over.
+        all_evaluations: keep them all, or only those that tell where the run converged: the last one,
+            unless evaluations name a metric.
     Returns: the record of a run that started and stopped, whatever its status.
     Raises: LogError if the log is empty, a marked line is not a JSON object with `key` and
         `time_ms`, run_start or run_stop is not there exactly once and in order, or run_stop has
         no known status.
     Source: MLPerf compliance checker, `common.yaml` of every ruleset since v0.7.
     """
-    records, place = _parse_records(text)
-    found: dict[str, list[_Placed]] = {key: [] for key in _KEPT}
-    for index in [index for index, record in enumerate(records) if record.key in _KEPT]:
-        found[records[index].key].append(place(index))
-    start, stop = _parse_once(found, "run_start"), _parse_once(found, "run_stop")
+    heads, place = _parse_heads(text)
+    found: dict[str, list[int]] = {key: [] for key in _KEPT}  # their places in the log, in order
+    for index in [index for index, head in enumerate(heads) if head.key in _KEPT]:
+        found[heads[index].key].append(index)
+    seed = _parse_first_int(map(place, found["seed"]), strict=False)
+    global_batch_size = _parse_first_int(map(place, found["global_batch_size"]), strict=True)
+    start_at, stop_at = (_find_once(key, found[key], place) for key in ONCE)
+    start = place(start_at)
+    logged = sorted(index for key in EVALUATIONS for index in found[key] if index < stop_at)
+    evaluations = tuple(_parse_evaluation(place(index)) for index in logged[-1:])
+    if all_evaluations or any(evaluation.metric for evaluation in evaluations):
+        evaluations = tuple(_parse_evaluation(place(index)) for index in logged)
+    stop = place(stop_at)
     if stop.index < start.index:  # by place and not by line: two ranks may have written on one
         raise LogError(f"run_stop before run_start on line {start.line}, expected after it", stop.line)
     if not start.record.time_ms < stop.record.time_ms:
         clocks = f"run_stop at {stop.record.time_ms} ms, expected later than run_start at {start.record.time_ms} ms"
         raise LogError(clocks, stop.line)
     status = _parse_status(stop)
-    logged = sorted((placed for key in EVALUATIONS for placed in found[key]), key=lambda placed: placed.index)
-    evaluations = tuple(_parse_evaluation(placed) for placed in logged if placed.index < stop.index)
     converged_at, unit = _find_convergence(evaluations) if status == "success" else (None, "")
     return Log(
         start_ms=start.record.time_ms,
@@ -122,10 +132,10 @@ def parse_log(text: bytes) -> Log:
         stop_ms=stop.record.time_ms,
         stop_line=stop.line,
         status=status,
-        init_start_ms=min((record.time_ms for record in records if record.key == "init_start"), default=None),
-        init_stop_ms=next((record.time_ms for record in records if record.key == "init_stop"), None),
-        seed=_parse_first_int(found["seed"], strict=False),
-        global_batch_size=_parse_first_int(found["global_batch_size"], strict=True),
+        init_start_ms=min((heads[index].time_ms for index in found["init_start"]), default=None),
+        init_stop_ms=next((heads[index].time_ms for index in found["init_stop"]), None),
+        seed=seed,
+        global_batch_size=global_batch_size,
         evaluations=evaluations,
         converged_at=converged_at,
         convergence_unit=unit,
@@ -137,45 +147,48 @@ def is_number(value: Any) -> bool:  # noqa: ANN401 - whatever JSON holds
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
 
 
-def _parse_records(text: bytes) -> tuple[list[_Record], Callable[[int], _Placed]]:
-    """Parse the record behind every marker, also where two ranks wrote on one line.
+def _parse_heads(text: bytes) -> tuple[Sequence[_Head], Callable[[int], _Placed]]:
+    """Parse key and time of the record behind every marker, also where two ranks wrote on one line.
 
-    Returns: the records, and a function from an index among them to that record with its line; it
-        counts lines onwards, so ask it for one index after another.
+    Returns: the heads, and a function from an index among them to the whole record with its line; it
+        looks onwards from the last one asked for, so ask it in order.
     """
-    before, *pieces = text.split(MARKER)
-    if not pieces:
+    if not (bodies := _find_bodies(text)):
         found = f"{len(text)} bytes without one" if text.strip() else "an empty file"
         raise LogError(f"found {found}, expected lines marked {MARKER.decode()}")
-    bodies = [piece.partition(b"\n")[0] for piece in pieces]
     try:
-        records = _decode_lines(b"\n".join(bodies))
+        heads = _decode_heads(b"\n".join(bodies))
     except _UNREADABLE:
-        records = []
-    if len(records) != len(bodies):  # name the line at fault, or read what only Python's json accepts
-        lines = accumulate((piece.count(b"\n") for piece in pieces), initial=1 + before.count(b"\n"))
-        merged = (b"\n" not in piece for piece in pieces)
-        records = [_parse_record(*found) for found in zip(bodies, lines, merged, strict=False)]
-    sizes = list(accumulate(map(len, pieces), initial=len(before)))  # of the text before a record, less its markers
-    line, counted = 1, 0
+        heads = []
+    if len(heads) != len(bodies):  # name the line at fault, or read what only Python's json accepts
+        before, *bodies = text.split(MARKER)
+        lines = accumulate((body.count(b"\n") for body in bodies), initial=1 + before.count(b"\n"))
+        heads = [_parse_record(*found) for found in zip(bodies, lines, strict=False)]
+    last, at, line = -1, 0, 1
 
     def place(index: int) -> _Placed:
-        nonlocal line, counted
-        end = sizes[index] + index * len(MARKER)
-        line += text.count(b"\n", counted, end)
-        counted = end
-        return _Placed(index, line, records[index])
+        nonlocal last, at, line
+        if index <= last:
+            at, line = 0, 1
+        # No record stands inside another, where its quotes would be escaped: what is found is this one,
+        # or one of the same bytes before it, and of those each is asked for in turn or any will do.
+        start, at = at, text.index(MARKER + bodies[index], at)
+        line += text.count(b"\n", start, at)
+        last, at = index, at + 1
+        head = heads[index]
+        return _Placed(index, line, head if isinstance(head, _Record) else _decode_record(bodies[index]))
 
-    return records, place
+    return heads, place
 
 
-def _parse_record(body: bytes, line: int, merged: bool) -> _Record:
+def _parse_record(body: bytes, line: int) -> _Record:
     """Parse one record; after it may stand colour codes, and a launcher's prefix where the next is merged to it."""
+    body, end_of_line, _ = body.partition(b"\n")
     try:
         # json also takes NaN and Infinity, which Python's own writers put into logs
         text = body.decode("utf-8").strip()
         fields, end = json.JSONDecoder().raw_decode(text)
-        if not merged and _COLOUR.sub("", text[end:]).strip():
+        if end_of_line and _COLOUR.sub("", text[end:]).strip():
             raise ValueError(f"{text[end:]!r} after the record")
         head = msgspec.convert(fields, _AnyHead)
         value, metadata = (msgspec.Raw(json.dumps(fields.get(name)).encode()) for name in ("value", "metadata"))
@@ -190,15 +203,16 @@ def _parse_record(body: bytes, line: int, merged: bool) -> _Record:
     return record
 
 
-def _parse_once(found: dict[str, list[_Placed]], key: str) -> _Placed:
-    match found[key]:
+def _find_once(key: str, found: list[int], place: Callable[[int], _Placed]) -> int:
+    match found:
         case [only]:
             return only
         case []:
             raise LogError(f"no {key}, expected exactly one")
         case several:
-            lines = ", ".join(str(placed.line) for placed in several)
-            raise LogError(f"{len(several)} {key} records on lines {lines}, expected exactly one", several[1].line)
+            lines = [place(index).line for index in several]
+            shown = ", ".join(map(str, lines))
+            raise LogError(f"{len(several)} {key} records on lines {shown}, expected exactly one", lines[1])
 
 
 def _parse_status(stop: _Placed) -> str:
@@ -249,14 +263,15 @@ def _is_on_target(values: dict[str, float]) -> bool:
     return all(low <= values.get(metric, math.nan) <= high for metric, (low, high) in METRIC_TARGETS.items())
 
 
-def _parse_first_int(found: list[_Placed], *, strict: bool) -> int | None:
-    if not found:
+def _parse_first_int(found: Iterator[_Placed], *, strict: bool) -> int | None:
+    first = next(found, None)
+    if first is None:
         return None
-    value = _parse_json(found[0].record.value, found[0].line)
+    value = _parse_json(first.record.value, first.line)
     if is_number(value) and value == int(value):
         return int(value)
     if strict:
-        raise LogError(f"{found[0].record.key} is {value!r:.60}, expected a whole number", found[0].line)
+        raise LogError(f"{first.record.key} is {value!r:.60}, expected a whole number", first.line)
     return None
 
 

@@ -290,6 +290,29 @@ def test_any_bytes_are_a_log_or_a_log_error(text):
     assert parses_or_is_refused(text)
 
 
+def test_only_the_evaluations_of_convergence_are_kept_on_request():
+    """One metric: the last evaluation before run_stop; two of them, all, since each step needs both."""
+    one = [evaluation(1500 + count, samples_count=count) for count in (1, 2, 3)]
+    two = [evaluation(1600, 80, step_num=5, metric="FID"), evaluation(1700, 0.2, step_num=5, metric="CLIP")]
+    for lines, kept in ((one, [4]), (two, [2, 3]), ([], [])):
+        text = log(START, *lines, STOP, evaluation(2500, samples_count=4))
+        every, few = parse_log(text), parse_log(text, all_evaluations=False)
+        assert [found.line for found in few.evaluations] == kept
+        assert dataclasses.replace(few, evaluations=every.evaluations) == every
+
+
+@PATIENT
+@given(st.lists(st.sampled_from(["text", "text with :::ML in it", "same", "other", "rank 1: "]), max_size=12))
+def test_records_of_the_same_bytes_keep_lines_of_their_own(kinds):
+    """Evaluations are found on their own lines, also where ranks wrote the same one several times."""
+    spelled = {"same": evaluation(samples_count=1), "other": "[1,0]<stdout>" + evaluation(samples_count=2)}
+    lines = [START, *(spelled.get(kind, kind) for kind in kinds), STOP]
+    expected = [number for number, line in enumerate(lines, start=1) if "eval_accuracy" in line]
+    assert [found.line for found in parse_log(log(*lines)).evaluations] == expected
+    nan = record("any", value=math.nan)  # has the log read by Python's json
+    assert [found.line for found in parse_log(log(*lines, nan)).evaluations] == expected
+
+
 UNMARKED = st.binary(max_size=20).filter(lambda line: b"\n" not in line and b":::" not in line)
 NOISE = st.lists(UNMARKED, max_size=3)
 
