@@ -8,6 +8,8 @@ import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -15,11 +17,12 @@ from typing import Any
 
 from mlperf_claims import articles, paths
 from mlperf_claims.mllog import Log, LogError, is_number, parse_log
-from mlperf_claims.sources import File, Source, SourceError, clone, fetch_absent, open_source, read_files
+from mlperf_claims.sources import File, Source, SourceError, clone, fetch_absent, open_source, read_files, sort_files
 
 Row = dict[str, Any]
 SHOWN = 50  # differences that are printed one by one
 UNREADABLE = object()  # the content of a file whose problem has been said
+READERS = 2  # processes that parse logs, each with a git of its own beside it
 
 RESULT_KEY = ("round", "organization", "system", "benchmark")
 COLUMNS = {  # the data dictionary, data/README.md, explains each
@@ -89,16 +92,22 @@ def collect(sources: Iterable[Source], *, evals_of: frozenset[tuple[str, str]]) 
     Raises: CollectError listing every file that cannot be used.
     """
     collected = Collected()
-    references = []
-    for source in sources:
-        if match := _ROUND.fullmatch(source.name):
-            _collect_round(collected, source, match[1], evals_of)
-        elif any(_REFERENCE.fullmatch(file.path) for file in source.files):
-            references.append(source)
-        else:
-            collected.notes.append(f"{source.root}: not read, expected a name like training_results_v5.0")
-    rounds = {row["round"] for row in collected.tables["rounds"]}
-    if not rounds and not collected.problems:
+    rounds, references, reading = set(), [], []
+    with ProcessPoolExecutor(READERS) as readers:
+        for source in sources:
+            if match := _ROUND.fullmatch(source.name):
+                rounds.add(round_ := match[1])
+                reading += [readers.submit(_read_runs, source, round_, part, evals_of) for part in _split_logs(source)]
+                _collect_round(collected, source, round_)
+            elif any(_REFERENCE.fullmatch(file.path) for file in source.files):
+                references.append(source)
+            else:
+                collected.notes.append(f"{source.root}: not read, expected a name like training_results_v5.0")
+        for runs, evals in (part.result() for part in reading):
+            collected.tables["runs"] += runs
+            collected.tables["evals"] += evals
+    _judge_unreadable(collected)
+    if not rounds:
         collected.problems.append("no results repository found, expected folders named like training_results_v5.0")
     for source in references:
         _collect_references(collected, source, rounds)
@@ -110,13 +119,14 @@ def collect(sources: Iterable[Source], *, evals_of: frozenset[tuple[str, str]]) 
     return collected
 
 
-def open_sources(raw: Path) -> list[Source]:
+def open_sources(raw: Path) -> Iterator[Source]:
     """Open a results repository, or each folder of a folder of them, in order of name."""
     if not raw.is_dir():
         raise SourceError(f"{raw}: no such folder, expected a folder of results repositories")
     if _ROUND.fullmatch(raw.resolve().name.removesuffix(".git")):
-        return [open_source(raw)]
-    return [open_source(folder) for folder in sorted(raw.iterdir()) if folder.is_dir()]
+        yield open_source(raw)
+    else:
+        yield from (open_source(folder) for folder in sorted(raw.iterdir()) if folder.is_dir())
 
 
 def clone_sources(pins: Iterable[Row], target: Path) -> list[Source]:
@@ -228,7 +238,7 @@ def is_wanted(file: File) -> bool:
     return _WANTED.fullmatch(file.path) is not None
 
 
-def _collect_round(collected: Collected, source: Source, round_: str, evals_of: frozenset[tuple[str, str]]) -> None:
+def _collect_round(collected: Collected, source: Source, round_: str) -> None:
     wanted = [file for file in source.files if is_wanted(file)]
     present = [file for file in wanted if file.blob not in source.absent]
     logs = _group(wanted, _LOG)
@@ -259,7 +269,6 @@ def _collect_round(collected: Collected, source: Source, round_: str, evals_of: 
         collected.notes.append(
             f"{source.name}: no rule for {benchmark} in {paths.BENCHMARKS.name}, the general one is used"
         )
-    _collect_runs(collected, source, round_, evals_of)
     collected.tables["rounds"].append(
         {
             **{"round": round_, "repository": source.url, "commit": source.commit},
@@ -268,27 +277,45 @@ def _collect_round(collected: Collected, source: Source, round_: str, evals_of: 
     )
 
 
-def _collect_runs(collected: Collected, source: Source, round_: str, evals_of: frozenset[tuple[str, str]]) -> None:
-    files = [f for f in source.files if f.blob not in source.absent and _LOG.fullmatch(f.path)]
-    unreadable = defaultdict(list)
+def _split_logs(source: Source) -> Iterator[list[File]]:
+    """Split the logs of a source into as many parts as there are readers, each fast to read."""
+    logs = sort_files(source, (f for f in source.files if f.blob not in source.absent and _LOG.fullmatch(f.path)))
+    size = -(-len(logs) // READERS)
+    return (logs[at : at + size] for at in range(0, len(logs), size or 1))
+
+
+def _read_runs(
+    source: Source, round_: str, files: Sequence[File], evals_of: frozenset[tuple[str, str]]
+) -> tuple[list[Row], list[Row]]:
+    """Read logs into rows of the tables runs and evals."""
+    runs, evals = [], []
     for file, text in read_files(source, files):
         organization, system, benchmark, run = _LOG.fullmatch(file.path).groups()
         key = dict(zip(RESULT_KEY, (round_, organization, system, benchmark), strict=True)) | {"run": run}
         row = key | {"path": file.path, "blob": file.blob}
         try:
-            log = parse_log(text)
+            log = parse_log(text, all_evaluations=(round_, benchmark) in evals_of)
         except LogError as error:
-            unreadable[organization, system, benchmark].append(f"{source.name}: {file.path}: {error}")
             row["problem"] = str(error)
         else:
             row |= _describe_run(log)
             if (round_, benchmark) in evals_of:
-                collected.tables["evals"] += _describe_evals(key, log)
-        collected.tables["runs"].append(row)
+                evals += _describe_evals(key, log)
+        runs.append(row)
+    return runs, evals
+
+
+def _judge_unreadable(collected: Collected) -> None:
+    """Tell the unreadable logs that leave a score from those that do not."""
+    unreadable = defaultdict(list)
+    for row in collected.tables["runs"]:
+        if row["problem"]:
+            message = f"training_results_{row['round']}: {row['path']}: {row['problem']}"
+            unreadable[tuple(row[column] for column in RESULT_KEY)].append(message)
     for (*_, benchmark), messages in sorted(unreadable.items()):
         # one unreadable log can stand for the run that did not converge; more leave no score
         usable = len(messages) <= runs_dropped(benchmark)
-        (collected.notes if usable else collected.problems).extend(messages)
+        (collected.notes if usable else collected.problems).extend(sorted(messages))
 
 
 def _describe_run(log: Log) -> Row:
@@ -431,7 +458,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _report_differences(compare_tables(collected.tables, options.out), options.out)
         dropped = _list_dropped(collected, options.out)
         write_tables(collected.tables, options.out)
-    except (SourceError, CollectError, articles.ArticleError, OSError) as error:
+    except (SourceError, CollectError, articles.ArticleError, OSError, BrokenProcessPool) as error:
         print(error, file=sys.stderr)
         print("nothing was written", file=sys.stderr)
         return 1

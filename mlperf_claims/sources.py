@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -25,6 +25,7 @@ _REDIRECTING = (  # git rev-parse --local-env-vars, but for configuration
     *("GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_SHALLOW_FILE", "GIT_GRAFT_FILE"),
 )
 PIPE_BYTES = 1 << 20  # lets git unpack while we parse; the most Linux gives an ordinary user
+CACHE = "core.deltaBaseCacheLimit=16m"  # for what git unpacks on the way; in the order of sort_files no more is used
 
 
 class SourceError(ValueError):
@@ -79,6 +80,12 @@ def read_files(source: Source, files: Sequence[File]) -> Iterator[tuple[File, by
     Raises: SourceError if a file is not there: ask `source.absent` first.
     """
     return _read_git(source, files) if source.commit else _read_folder(source, files)
+
+
+def sort_files(source: Source, files: Iterable[File]) -> list[File]:
+    """Sort files so that git reads them fastest: each right after the one it is stored as a change of."""
+    bases = _list_bases(source.root) if source.commit else {}
+    return sorted(files, key=lambda file: _list_chain(file.blob, bases))
 
 
 def clone(url: str, target: Path, *, commit: str) -> None:
@@ -141,7 +148,22 @@ def _open_git(root: Path, commit: str) -> Source:
 
 def _list_held(root: Path) -> set[str]:
     """List the objects a clone holds; asking a partial clone for one it lacks would make it fetch."""
-    return set(_run_git(root, "cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname)").split())
+    return set(_list_bases(root))
+
+
+def _list_bases(root: Path) -> dict[str, str]:
+    """List the objects a clone holds, each with the one it is stored as a change of, or else zeros."""
+    form = "--batch-check=%(objectname) %(deltabase)"
+    listing = _run_git(root, "cat-file", "--batch-all-objects", "--unordered", form)
+    return dict(line.split() for line in listing.splitlines())
+
+
+def _list_chain(blob: str, bases: Mapping[str, str]) -> list[str]:
+    """List what git unpacks one after the other to have a blob."""
+    chain = [blob]
+    while (base := bases.get(chain[-1])) in bases:
+        chain.append(base)
+    return chain[::-1]
 
 
 def _read_url(root: Path) -> str:
@@ -160,7 +182,7 @@ def _read_url(root: Path) -> str:
 
 
 def _read_git(source: Source, files: Sequence[File]) -> Iterator[tuple[File, bytes]]:
-    command = _git(source.root, "cat-file", "--batch", "--buffer")
+    command = _git(source.root, "-c", CACHE, "cat-file", "--batch", "--buffer")
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "pipesize": PIPE_BYTES}
     with subprocess.Popen(command, env=_environment(), **pipes) as git:
         # git answers while it is still being asked: one side has to run beside the other

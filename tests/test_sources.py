@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from mlperf_claims.sources import SourceError, clone, fetch_absent, link, open_source, read_files
+from mlperf_claims.sources import SourceError, clone, fetch_absent, link, open_source, read_files, sort_files
 
 FILES = {"Org + Co/results/a b.txt": b"one\n", "big.bin": b"\0\xff" * 5000, "empty": b"", "x.txt": b"two\r\n"}
 NOWHERE = "0" * 39 + "1"  # a commit that no repository has
@@ -53,6 +53,23 @@ def test_every_kind_of_source_lists_the_same_files(work, partial, tmp_path, git)
     expected = [(path, git("hash-object", "--no-filters", path, cwd=work)) for path in sorted(FILES)]
     for root in (work, tmp_path / "bare.git", partial, tmp_path / "plain"):
         assert [(file.path, file.blob) for file in open_source(root).files] == expected
+
+
+def test_files_are_sorted_by_what_git_stores_them_as_a_change_of(work, git):
+    """A file comes right after the one git needs to have it, and none is lost; a folder has no such order."""
+    text = b"".join(b"line %d of a long text\n" % number for number in range(200))
+    for name, more in (("m", b""), ("a", b"1"), ("z", b"22"), ("k", b"333")):
+        (work / f"{name}.txt").write_bytes(text + more)
+    commit_all(git, work)
+    git("repack", "-a", "-d", "-f", "--quiet", cwd=work)
+    form = "--batch-check=%(objectname) %(deltabase)"
+    bases = dict(line.split() for line in git("cat-file", "--batch-all-objects", form, cwd=work).splitlines())
+    source = open_source(work)
+    found = [file.blob for file in sort_files(source, source.files)]
+    assert sorted(found) == sorted(file.blob for file in source.files)
+    needing = [blob for blob in found if bases[blob] in found]
+    assert len(needing) == 3  # of the four that are alike, git stores one whole
+    assert all(found.index(bases[blob]) < found.index(blob) <= found.index(bases[blob]) + 3 for blob in needing)
 
 
 @pytest.mark.parametrize("kind", ["work tree", "plain folder"])
