@@ -63,6 +63,7 @@ _ROUND = re.compile(r"training_results_(v\d+\.\d+)")
 _LOG = re.compile(r"([^/]+)/results/([^/]+)/([^/]+)/result_([^/]+)\.txt")
 _SCALING = re.compile(r"([^/]+)/results/([^/]+)/([^/]+)/scaling\.json")
 _SYSTEM = re.compile(r"([^/]+)/systems/([^/]+)\.json")
+_RESULTS = re.compile(r"[^/]+(/results(/|$)|/systems(/|$)|$)")
 _STRAY = re.compile(r"/result_[^/]*\.txt(/|$)")
 _REFERENCE = re.compile(r"(?:.*/)?training_(\d+\.\d+)\.0/rcps_([^/]+)\.json")
 _WANTED = re.compile("|".join(f"(?:{pattern.pattern})" for pattern in (_LOG, _SCALING, _SYSTEM, _REFERENCE)))
@@ -136,9 +137,10 @@ def clone_sources(pins: Iterable[Row], target: Path) -> list[Source]:
         folder = target / f"{pin['name']}.git"
         clone(pin["repository"], folder, commit=pin["commit"])
         source = open_source(folder, commit=pin["commit"])
-        wanted = [file for file in source.files if is_wanted(file)]
+        wanted = list(filter(is_wanted, source.files))
         print(f"{source.name}: {len(wanted)} files at {source.commit[:12]}", file=sys.stderr)
-        sources.append(fetch_absent(source, wanted))
+        source = fetch_absent(source, wanted)
+        sources.append(fetch_absent(source, list(filter(is_wanted, source.files))))  # what links led to
     return sources
 
 
@@ -244,9 +246,10 @@ def _collect_round(collected: Collected, source: Source, round_: str) -> None:
     logs = _group(wanted, _LOG)
     if stray := [file.path for file in source.files if _STRAY.search(file.path) and not _LOG.fullmatch(file.path)]:
         collected.notes.append(f"{source.name}: {len(stray)} files named result_… that are no logs: {_some(stray)}")
-    for path in source.links:
-        if is_wanted(File(path, "")):
-            collected.problems.append(f"{source.name}: {path} is a link, expected a file")
+    if unread := [file.path for file in source.files if not file.blob and _RESULTS.match(file.path)]:
+        collected.notes.append(
+            f"{source.name}: {len(unread)} links or submodules that lead to no file of it: {_some(unread)}"
+        )
     for file in wanted:
         if not file.path.isprintable():
             collected.problems.append(f"{source.name}: {file.path!r}, expected a path in printable UTF-8")
@@ -292,7 +295,7 @@ def _read_runs(
     for file, text in read_files(source, files):
         organization, system, benchmark, run = _LOG.fullmatch(file.path).groups()
         key = dict(zip(RESULT_KEY, (round_, organization, system, benchmark), strict=True)) | {"run": run}
-        row = key | {"path": file.path, "blob": file.blob}
+        row = key | {"path": file.content_path, "blob": file.blob}
         try:
             log = parse_log(text, all_evaluations=(round_, benchmark) in evals_of)
         except LogError as error:
@@ -341,7 +344,7 @@ def _describe_system(collected: Collected, source: Source, key: tuple, found: tu
     if not isinstance(description, dict):
         problems.append(f"{source.name}: {path}: {description!r:.60}, expected a JSON object")
         return {}
-    row = {"system_path": file.path, "system_blob": file.blob}
+    row = {"system_path": file.content_path, "system_blob": file.blob}
     for column, name in SYSTEM_TEXTS.items():
         text = description.get(name)
         if not isinstance(text, str) or not (text := " ".join(text.split())).isprintable():
@@ -371,7 +374,7 @@ def _describe_scaling(collected: Collected, source: Source, found: tuple[File, A
     if not isinstance(content, dict) or not is_number(factor) or factor <= 0:
         shown = f"scaling_factor is {factor!r:.60}"
         collected.problems.append(f"{source.name}: {file.path}: {shown}, expected a number above 0")
-    return {"scaling_factor": factor, "scaling_path": file.path, "scaling_blob": file.blob}
+    return {"scaling_factor": factor, "scaling_path": file.content_path, "scaling_blob": file.blob}
 
 
 def _collect_references(collected: Collected, source: Source, rounds: set[str]) -> None:

@@ -1,8 +1,11 @@
 """Open a results repository (a git clone, full, bare or partial, or a plain folder) as a list of files."""
 
+import bisect
 import contextlib
 import hashlib
+import itertools
 import os
+import posixpath
 import re
 import subprocess
 import threading
@@ -37,7 +40,12 @@ class File:
     """One file of a source: its path inside it, and the id git gives its content."""
 
     path: str
-    blob: str
+    blob: str  # empty where a link leads to no file of the source, and for what git cannot hold
+    stored_at: str = ""  # the path of the content, where a link leads to it
+
+    @property
+    def content_path(self) -> str:
+        return self.stored_at or self.path
 
 
 @dataclass(frozen=True)
@@ -47,9 +55,8 @@ class Source:
     root: Path
     commit: str  # empty for a plain folder
     url: str  # of the public repository; empty where none is known
-    files: tuple[File, ...]  # sorted by path
-    absent: frozenset[str]  # blob ids that the tree names and the clone does not hold
-    links: tuple[str, ...]  # paths of symbolic links and submodules, which are not followed
+    files: tuple[File, ...]  # sorted by path; links within the source are followed, to folders too
+    absent: frozenset[str]  # blob ids that the tree names and the clone does not hold, and the empty one
 
     @property
     def name(self) -> str:
@@ -112,7 +119,7 @@ def fetch_absent(source: Source, files: Sequence[File]) -> Source:
     Returns: the source with what is still absent.
     Raises: SourceError with git's own words if the remote does not hand them out.
     """
-    blobs = sorted({file.blob for file in files} & source.absent)
+    blobs = sorted({file.blob for file in files} & source.absent - {""})
     if not blobs:
         return source
     _run_git(
@@ -139,11 +146,34 @@ def _open_git(root: Path, commit: str) -> Source:
         raise SourceError(f"{root}: no commit {commit}, expected one that the clone holds") from error
     listing = _run_git(root, "ls-tree", "-r", "-z", "--full-tree", commit).split("\0")[:-1]
     entries = [(*head.split(), path) for head, path in (line.split("\t", 1) for line in listing)]
-    files = [File(path, blob) for mode, kind, blob, path in entries if kind == "blob" and mode != _SYMLINK]
-    links = [path for mode, kind, _, path in entries if kind != "blob" or mode == _SYMLINK]
     held = _list_held(root)
+    blobs = {path: blob for mode, kind, blob, path in entries if kind == "blob" and mode != _SYMLINK}
+    symlinks = [File(path, blob) for mode, _, blob, path in entries if mode == _SYMLINK]
+    unread = [file for file in symlinks if file.blob not in held]  # until they are fetched, as any file
+    links = {path: "" for _, kind, _, path in entries if kind != "blob"}
+    if read := [file for file in symlinks if file.blob in held]:
+        texts = _read_git(Source(root, commit, "", (), frozenset()), read)
+        links |= {file.path: text.decode("utf-8", "surrogateescape") for file, text in texts}
+    files = (*itertools.starmap(File, blobs.items()), *unread, *_follow(links, blobs))
     absent = frozenset(file.blob for file in files if file.blob not in held)
-    return Source(root, commit, _read_url(root), tuple(sorted(files, key=lambda file: file.path)), absent, tuple(links))
+    return Source(root, commit, _read_url(root), tuple(sorted(files, key=lambda file: file.path)), absent)
+
+
+def _follow(links: Mapping[str, str], blobs: Mapping[str, str]) -> Iterator[File]:
+    """List what links lead to, under their own paths; one that leads to nothing in the source has no blob."""
+    paths = sorted(blobs)
+    for path in links:
+        end, passed = path, set()
+        while end in links and end not in passed:
+            passed.add(end)
+            end = posixpath.normpath(posixpath.join(posixpath.dirname(end), links[end] or "/"))
+        inside = paths[bisect.bisect(paths, f"{end}/") : bisect.bisect(paths, f"{end}0")]  # 0 comes after /
+        if end in blobs:
+            yield File(path, blobs[end], end)
+        elif inside:
+            yield from (File(path + name.removeprefix(end), blobs[name], name) for name in inside)
+        else:
+            yield File(path, "")
 
 
 def _list_held(root: Path) -> set[str]:
@@ -210,10 +240,13 @@ def _ask(stdin: IO[bytes], files: Sequence[File]) -> None:
 
 def _open_folder(root: Path) -> Source:
     found = sorted(path for path in root.rglob("*") if path.is_symlink() or not path.is_dir())
-    links = [path for path in found if path.is_symlink() or not path.is_file()]
-    files = [File(path.relative_to(root).as_posix(), _hash_blob(path)) for path in found if path not in links]
-    names = tuple(path.relative_to(root).as_posix() for path in links)
-    return Source(root, "", "", tuple(sorted(files, key=lambda file: file.path)), frozenset(), names)
+    names = {path.relative_to(root).as_posix(): path for path in found}
+    blobs = {name: _hash_blob(path) for name, path in names.items() if path.is_file() and not path.is_symlink()}
+    others = {name: path for name, path in names.items() if name not in blobs}
+    links = {name: str(path.readlink()) if path.is_symlink() else "" for name, path in others.items()}
+    files = (*itertools.starmap(File, blobs.items()), *_follow(links, blobs))
+    absent = frozenset(file.blob for file in files if not file.blob)
+    return Source(root, "", "", tuple(sorted(files, key=lambda file: file.path)), absent)
 
 
 def _hash_blob(path: Path) -> str:
@@ -228,7 +261,7 @@ def _hash_blob(path: Path) -> str:
 def _read_folder(source: Source, files: Sequence[File]) -> Iterator[tuple[File, bytes]]:
     for file in files:
         try:
-            yield file, (source.root / file.path).read_bytes()
+            yield file, (source.root / file.content_path).read_bytes()
         except OSError as error:
             raise SourceError(f"{source.root / file.path}: {error.strerror}, expected a readable file") from error
 

@@ -230,14 +230,49 @@ def test_hostile_log_does_not_stop_the_others(run, load, text):
     assert [row["stop_ms"] for row in load("runs")][::2] == ["61000", "61000"]
 
 
-@pytest.mark.parametrize("kind", ["folder", "symlink"])
-def test_log_that_is_no_file_is_named(run, tmp_path, kind):
-    """A result_1.txt that is a folder or a link is said to be left out, since a run is missing."""
+def test_folder_named_as_a_log_is_noted(run):
+    """A result_1.txt that is a folder is said to be left out, since a run is missing."""
+    status, printed, _ = run({LOG_PATH: None, f"{LOG_PATH}/inside": "x"})
+    assert status == 0
+    assert "1 files named result_… that are no logs" in printed[0]
+    assert "result_1.txt/inside" in printed[0]
+
+
+def test_linked_log_is_read_and_leads_to_where_it_is_stored(run, load, tmp_path):
+    """A log that is a link is a run like others, with the path and id of the file behind it."""
     path = tmp_path / "raw" / LOG_PATH
     path.parent.mkdir(parents=True)
-    path.symlink_to("result_0.txt") if kind == "symlink" else path.mkdir()
-    _, printed, said = run({LOG_PATH: None} | ({f"{LOG_PATH}/inside": "x"} if kind == "folder" else {}))
-    assert any("result_1.txt" in line for line in printed + said)
+    path.symlink_to("../../stored.txt")
+    text = log_text(stop_ms=91_000)
+    status, _, _ = run({LOG_PATH: None, "training_results_v5.0/Org/results/stored.txt": text})
+    assert status == 0
+    assert [(row["run"], row["stop_ms"], row["path"]) for row in load("runs")][1] == (
+        *("1", "91000", "Org/results/stored.txt"),
+    )
+
+
+def test_link_is_fetched_with_what_it_leads_to(run, load, pins, tmp_path):
+    """From a clone without contents, a log that is a link comes with the file behind it."""
+    path = tmp_path / "raw" / LOG_PATH
+    path.parent.mkdir(parents=True)
+    path.symlink_to("../../stored.txt")
+    run({LOG_PATH: None, "training_results_v5.0/Org/results/stored.txt": log_text(stop_ms=91_000)})
+    status, _, _ = run({LOG_PATH: None}, arguments=pins())
+    assert status == 0
+    assert [row["stop_ms"] for row in load("runs")] == ["61000", "91000", "61000"]
+
+
+def test_link_that_leads_nowhere_is_an_absent_log(run, load, tmp_path):
+    """A log that is a link to nothing is counted and named, and the others are read."""
+    path = tmp_path / "raw" / LOG_PATH
+    path.parent.mkdir(parents=True)
+    path.symlink_to("nothing.txt")
+    status, printed, _ = run({LOG_PATH: None})
+    assert status == 0
+    assert [(row["logs"], row["logs_absent"]) for row in load("results")] == [("3", "1")]
+    assert len(load("runs")) == 2
+    assert any("1 of 3 logs absent: Org/results/box/tiny/result_1.txt" in line for line in printed)
+    assert any("1 links or submodules that lead to no file of it: Org/results/box" in line for line in printed)
 
 
 def test_text_with_a_line_end_survives_the_csv(run, load):

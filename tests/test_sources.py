@@ -9,6 +9,10 @@ import pytest
 from mlperf_claims.sources import SourceError, clone, fetch_absent, link, open_source, read_files, sort_files
 
 FILES = {"Org + Co/results/a b.txt": b"one\n", "big.bin": b"\0\xff" * 5000, "empty": b"", "x.txt": b"two\r\n"}
+LINKS = {  # path: where it leads
+    **{"link.txt": "x.txt", "twice.txt": "./link.txt", "linked": "Org + Co/results", "Org + Co/back": "../big.bin"},
+    **{"absolute": "/etc/hostname", "loop": "loop", "missing": "nothing.txt", "outside": "../../x.txt"},
+}
 NOWHERE = "0" * 39 + "1"  # a commit that no repository has
 
 
@@ -165,16 +169,26 @@ def test_environment_of_a_git_hook_does_not_redirect(work, partial, monkeypatch)
     assert open_source(partial) == expected  # the other holds the same files, and none is absent
 
 
-def test_symlinks_and_submodules_are_no_files(work, git):
-    """What git stores as a link or a submodule is left out, in a clone and in a folder."""
-    (work / "link.txt").symlink_to("x.txt")
-    (work / "linked").symlink_to("Org + Co")
+def test_links_are_followed_within_the_source(work, git):
+    """A link stands for the file, or the files of the folder, it leads to; other links have no content."""
+    for path, target in LINKS.items():
+        (work / path).symlink_to(target)
+    commit_all(git, work)
     git("update-index", "--add", "--cacheinfo", f"160000,{NOWHERE},module", cwd=work)
-    git("add", "link.txt", "linked", cwd=work)
-    git("commit", "--quiet", "--message=links", cwd=work)
-    assert [file.path for file in open_source(work).files] == sorted(FILES)
-    shutil.rmtree(work / ".git")
-    assert [file.path for file in open_source(work).files] == sorted(FILES)
+    git("commit", "--quiet", "--message=module", cwd=work)
+    (deep,) = [path for path in FILES if "/" in path]
+    followed = {"link.txt": "x.txt", "twice.txt": "x.txt", "linked/a b.txt": deep, "Org + Co/back": "big.bin"}
+    nowhere = ["absolute", "loop", "missing", "outside"]
+    for module in (["module"], []):
+        source = open_source(work)
+        assert [file.path for file in source.files if not file.blob] == sorted(nowhere + module)
+        assert "" in source.absent
+        links = [file for file in source.files if file.stored_at]
+        assert {file.path: file.content_path for file in links} == followed
+        assert {file.path: text for file, text in read_files(source, links)} == {
+            path: FILES[target] for path, target in followed.items()
+        }
+        shutil.rmtree(work / ".git", ignore_errors=True)  # and once more as a plain folder
 
 
 def test_name_that_is_not_utf8_is_read(work, git):
