@@ -219,20 +219,26 @@ def _compare_rows(name: str, stored: str, derived: str) -> Iterator[str]:
 
 
 @cache
-def load_rules() -> dict[str, tuple[int, int]]:
-    """Load `data/benchmarks.csv`: benchmark: (runs that its rules want, runs dropped from each end)."""
+def load_rules() -> dict[str, tuple[int, int, int]]:
+    """Load `data/benchmarks.csv`: benchmark: (runs, runs dropped from each end, samples it may converge sooner)."""
+    columns = ("runs", "dropped", "accepted_sooner")
     with paths.BENCHMARKS.open(newline="", encoding="utf-8") as stream:
-        return {row["benchmark"]: (int(row["runs"]), int(row["dropped"])) for row in csv.DictReader(stream)}
+        return {row["benchmark"]: tuple(int(row[name]) for name in columns) for row in csv.DictReader(stream)}
 
 
 def runs_dropped(benchmark: str) -> int:
     """Return how many runs are dropped from each end before the mean; one for a benchmark without a rule."""
-    return load_rules().get(benchmark, (0, 1))[1]
+    return load_rules()[benchmark][1] if benchmark in load_rules() else 1
 
 
 def runs_wanted(benchmark: str) -> int:
     """Return how many runs a result has; for a benchmark without a rule, as many as leave one to average."""
-    return load_rules().get(benchmark, (2 * runs_dropped(benchmark) + 1, 1))[0]
+    return load_rules()[benchmark][0] if benchmark in load_rules() else 2 * runs_dropped(benchmark) + 1
+
+
+def samples_sooner(benchmark: str) -> int:
+    """Return how many samples sooner than the test of significance says a benchmark may converge."""
+    return load_rules()[benchmark][2] if benchmark in load_rules() else 0
 
 
 def is_wanted(file: File) -> bool:

@@ -3,13 +3,16 @@
 import math
 from collections.abc import Sequence
 from itertools import pairwise
+from statistics import pstdev
 from typing import NamedTuple
 
 import pandas as pd
+from scipy.special import stdtrit
 
-from mlperf_claims.collect import RESULT_KEY, runs_dropped
+from mlperf_claims.collect import RESULT_KEY, runs_dropped, runs_wanted, samples_sooner
 
 # Source of the procedure: MLPerf training_rules.adoc, "Reference Convergence Points", and MLCommons' `rcp_checker`.
+SIGNIFICANCE = 0.05  # of the test whether a submission converged too soon
 OTHER_UNIT = 10.0  # no submission converges so much sooner; samples against epochs do
 
 
@@ -18,6 +21,8 @@ class Point(NamedTuple):
 
     batch_size: float  # samples
     mean: float  # samples, epochs or steps, as the benchmark counts
+    std: float = 0.0  # over all its runs, in the same unit
+    runs: int = 0  # that the mean is over; 0 between two points
 
 
 def mean_convergence(values: Sequence[float], *, drop: int) -> float:
@@ -41,33 +46,47 @@ def prune_points(points: Sequence[Point]) -> list[Point]:
     index = 1
     while index < len(kept) - 1:
         low, point, high = kept[index - 1 : index + 2]
-        if point.mean > interpolate(low, high, point.batch_size):
+        if point.mean > interpolate(low, high, point.batch_size).mean:
             del kept[index]
         else:
             index += 1
     return kept
 
 
-def interpolate(low: Point, high: Point, batch_size: float) -> float:
-    """Return the mean at a batch size on the straight line through two points."""
+def interpolate(low: Point, high: Point, batch_size: float) -> Point:
+    """Return the point at a batch size on the straight line through two others."""
     share = (batch_size - low.batch_size) / (high.batch_size - low.batch_size)
-    return low.mean + share * (high.mean - low.mean)
+    return Point(batch_size, low.mean + share * (high.mean - low.mean), low.std + share * (high.std - low.std))
 
 
-def reference_mean(points: Sequence[Point], batch_size: float) -> float:
-    """Return what the reference needs to converge at a batch size.
+def find_reference(points: Sequence[Point], batch_size: float) -> Point | None:
+    """Find what the reference needs to converge at a batch size.
 
     Args:
         points: as `prune_points` gives them.
-    Returns: the point itself, the line between two, or the smallest point for a smaller batch; nan
+    Returns: the point itself, the line between two, or the smallest point for a smaller batch; None
         for a batch larger than any point, for which the rules want a new one.
     """
     if not points or not batch_size <= points[-1].batch_size:  # nor is nan
-        return math.nan
+        return None
     if batch_size <= points[0].batch_size:
-        return points[0].mean
+        return points[0]
     low, high = next(pair for pair in pairwise(points) if batch_size <= pair[1].batch_size)
-    return interpolate(low, high, batch_size)
+    return high if batch_size == high.batch_size else interpolate(low, high, batch_size)
+
+
+def accepted_mean(reference: Point, *, runs: int) -> float:
+    """Return the least mean convergence that the rules accept beside a reference.
+
+    A submission below it is refused, or reviewed: by a one-sided t-test at p = 0.05 it converged
+    sooner than the reference would by chance, were its runs as spread as those of the reference.
+
+    Args:
+        runs: that a submission of the benchmark has.
+    """
+    counted, of_reference = runs - 2, reference.runs or 2 * runs  # as in `rcp_checker`, also where four are dropped
+    quantile = float(stdtrit(counted + of_reference - 2, 1 - SIGNIFICANCE))
+    return reference.mean - quantile * reference.std * math.sqrt(1 / counted + 1 / of_reference)
 
 
 def list_points(reference: pd.DataFrame) -> dict[tuple[str, str], list[Point]]:
@@ -75,7 +94,8 @@ def list_points(reference: pd.DataFrame) -> dict[tuple[str, str], list[Point]]:
     means = reference.groupby(["round", "benchmark", "batch_size"])["converged_at"].agg(list)
     points: dict[tuple[str, str], list[Point]] = {}
     for (round_, benchmark, batch_size), values in means.items():
-        point = Point(batch_size, mean_convergence(values, drop=runs_dropped(benchmark)))
+        drop = runs_dropped(benchmark)
+        point = Point(batch_size, mean_convergence(values, drop=drop), pstdev(values), len(values) - 2 * drop)
         points.setdefault((round_, benchmark), []).append(point)
     return {key: prune_points(found) for key, found in points.items()}
 
@@ -86,9 +106,9 @@ def recompute_factors(runs: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFra
     Args:
         runs: as `tables.load_runs` gives them.
         reference: the table of reference runs.
-    Returns: one row per result: `batch_size`, `submission_mean`, `reference_mean` (samples, epochs
-        or steps), `recomputed_factor`: reference over submission, 1 where that is below one; nan
-        where there is no reference for it.
+    Returns: one row per result: `batch_size`, `submission_mean`, `reference_mean`, `accepted_mean`
+        (samples, epochs or steps), `recomputed_factor`: reference over submission, 1 where that is
+        below one; nan where there is no reference for it.
     """
     points = list_points(reference)
     converged = runs.assign(converged_at=runs["converged_at"].fillna(math.inf)).groupby(list(RESULT_KEY))
@@ -97,10 +117,14 @@ def recompute_factors(runs: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFra
         sizes = group["global_batch_size"].dropna().unique()
         size = float(sizes[0]) if len(sizes) == 1 else math.nan
         own = mean_convergence(list(group["converged_at"]), drop=runs_dropped(key[-1]))
-        wanted = reference_mean(points.get((key[0], key[-1]), []), size)
-        factor = max(1.0, wanted / own) if math.isfinite(wanted) and math.isfinite(own) else math.nan
-        rows.append((*key, size, own, wanted, factor))
-    columns = [*RESULT_KEY, "batch_size", "submission_mean", "reference_mean", "recomputed_factor"]
+        reference_point = find_reference(points.get((key[0], key[-1]), []), size)
+        wanted, least, factor = math.nan, math.nan, math.nan
+        if reference_point:
+            wanted = reference_point.mean
+            least = accepted_mean(reference_point, runs=runs_wanted(key[-1])) - samples_sooner(key[-1])
+            factor = max(1.0, wanted / own) if math.isfinite(own) else math.nan
+        rows.append((*key, size, own, wanted, least, factor))
+    columns = [*RESULT_KEY, "batch_size", "submission_mean", "reference_mean", "accepted_mean", "recomputed_factor"]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -122,11 +146,12 @@ def normalise_runs(runs: pd.DataFrame, factors: pd.DataFrame) -> pd.DataFrame:
     return joined
 
 
-def explain_factor(recomputed: float, stored: float, *, division: str) -> str:
+def explain_factor(recomputed: float, stored: float, *, division: str, accepted: bool) -> str:
     """Say why a recomputed factor is not the stored one; empty where they agree to 1e-9.
 
     Args:
         stored: nan where the repository has none.
+        accepted: whether the submission converged no sooner than the rules accept.
     """
     if abs(recomputed / (1.0 if math.isnan(stored) else stored) - 1) < 1e-9:
         return ""
@@ -139,5 +164,5 @@ def explain_factor(recomputed: float, stored: float, *, division: str) -> str:
     if math.isnan(stored):
         return "none is stored, so the score is not normalised"
     if any(round(recomputed, digits) == stored for digits in range(2, 9)):
-        return "stored rounded"
+        return "stored rounded" + ("" if accepted else "; it converged sooner than is accepted without review")
     return "stored for another reference mean"

@@ -37,7 +37,7 @@ NOT_A_NUMBER_ALLOWED = frozenset(("value",))  # Mask R-CNN logs no single accura
 
 
 CONSTANTS = {  # data/benchmarks.csv, models.csv and peaks.csv, transcribed from published sources
-    "benchmarks": ("benchmark", "runs", "dropped", "source"),
+    "benchmarks": ("benchmark", "runs", "dropped", "accepted_sooner", "source"),
     "models": ("benchmark", "parameters", "layers", "hidden_size", "tokens_per_sample", "source"),
     "peaks": ("accelerator", "bf16_dense_tflops", "fp8_dense_tflops", "source"),
 }

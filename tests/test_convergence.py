@@ -8,13 +8,14 @@ import pytest
 from mlperf_claims.collect import RESULT_KEY
 from mlperf_claims.convergence import (
     Point,
+    accepted_mean,
     explain_factor,
+    find_reference,
     list_points,
     mean_convergence,
     normalise_runs,
     prune_points,
     recompute_factors,
-    reference_mean,
 )
 from mlperf_claims.tables import load_results, load_runs, load_table
 
@@ -63,7 +64,7 @@ def test_pruning(points, kept):
     """Left are batches not below the fastest, then those not above the line of the neighbours left by then."""
     pruned = prune_points([Point(*point) for point in points])
     assert [point.batch_size for point in pruned] == kept
-    assert {tuple(point) for point in pruned} <= set(points)
+    assert {point[:2] for point in pruned} <= set(points)
 
 
 POINTS = [Point(10, 100), Point(20, 120), Point(40, 200)]
@@ -86,8 +87,30 @@ POINTS = [Point(10, 100), Point(20, 120), Point(40, 200)]
     ],
 )
 def test_reference_at_a_batch_size(points, batch_size, mean):
-    """A point, the line between two, the smallest for smaller batches; nan beyond the largest."""
-    assert reference_mean(points, batch_size) == pytest.approx(mean, nan_ok=True)
+    """A point, the line between two, the smallest for smaller batches; nothing beyond the largest."""
+    found = find_reference(points, batch_size)
+    assert (found.mean if found else nan) == pytest.approx(mean, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("reference", "runs", "least"),
+    [
+        # Student's t, one-sided 0.95: 2.920 with 2 degrees of freedom, 1.746 with 16, 1.782 with 12, 2.132 with 4
+        (Point(8, 100, 10, 2), 4, 100 - 2.920 * 10),  # two runs counted on either side: √(1/2 + 1/2)
+        (Point(8, 100, 10, 10), 10, 100 - 1.746 * 10 * math.sqrt(1 / 8 + 1 / 10)),
+        (Point(8, 100, 0, 10), 10, 100),  # a reference that never varies
+        (Point(8, 100, 10, 0), 6, 100 - 1.761 * 10 * math.sqrt(1 / 4 + 1 / 12)),  # between points, twice the runs: 14
+    ],
+)
+def test_least_accepted_mean(reference, runs, least):
+    """The quantile of Student's t, times the reference's spread, times the error of the two means, below its mean."""
+    assert accepted_mean(reference, runs=runs) == pytest.approx(least, rel=1e-4)
+
+
+def test_spread_of_a_reference_point():
+    """Over all runs, the extremes too: 10, 20, 30 and 40 are 15, 5, 5 and 15 from 25, and √(500 / 4) is 11.18."""
+    ((point,),) = list_points(make_reference({8: [10, 40, 20, 30]})).values()
+    assert point == (8, 25, pytest.approx(11.180, rel=1e-4), 2)
 
 
 def make_reference(points, *, benchmark="tiny"):
@@ -104,14 +127,15 @@ def test_points_are_means_of_their_runs(benchmark, mean):
     """Each batch size is averaged without the extremes, as many of them as the benchmark drops."""
     values = {"tiny": [900, 10, 20, 30, 40], "unet3d": [1, 2, 3, 4, 50, 600, 700, 800, 900]}[benchmark]
     points = list_points(make_reference({8: values}, benchmark=benchmark))
-    assert points == {("v1", benchmark): [Point(8, mean)]}
+    assert [(key, point[:2]) for key, (point,) in points.items()] == [(("v1", benchmark), (8, mean))]
 
 
 def test_points_are_pruned_and_kept_by_benchmark():
     """Of 60, 50 and 70 the first is a smaller batch than the fastest; another benchmark does not prune it."""
     tiny = make_reference({8: [60] * 3, 16: [50] * 3, 32: [70] * 3})
     points = list_points(pd.concat([tiny, make_reference({8: [60] * 3}, benchmark="other")]))
-    assert points == {("v1", "tiny"): [Point(16, 50), Point(32, 70)], ("v1", "other"): [Point(8, 60)]}
+    kept = {benchmark: [point[:2] for point in found] for (_, benchmark), found in points.items()}
+    assert kept == {"tiny": [(16, 50), (32, 70)], "other": [(8, 60)]}
 
 
 def factor(converged, sizes, *, benchmark="tiny"):
@@ -178,6 +202,14 @@ def test_results_without_a_stored_factor_have_one(of_v50):
     assert (bare["recomputed_factor"] == 1).all()
 
 
+def test_no_submission_converged_sooner_than_accepted(of_v50):
+    """What v5.0 published passed the test, so recomputing it must refuse none, also where the mean is close."""
+    sooner = of_v50["submission_mean"] < of_v50["accepted_mean"]
+    assert of_v50["accepted_mean"].notna().sum() == 201
+    assert not sooner.any()
+    assert (of_v50["accepted_mean"] <= of_v50["reference_mean"]).all()
+
+
 def test_run_is_normalised_by_its_own_convergence():
     """Ten minutes to half the reference's samples count twice; to twice as many, once; with no reference, as stored."""
     key = {"round": "v1", "organization": "Org", "system": "s", "benchmark": "b"}
@@ -191,20 +223,21 @@ def test_run_is_normalised_by_its_own_convergence():
 
 
 @pytest.mark.parametrize(
-    ("recomputed", "stored", "division", "why"),
+    ("recomputed", "stored", "division", "accepted", "why"),
     [
-        (1.25, 1.25, "closed", ""),
-        (1.0, nan, "closed", ""),  # none is stored, and none is due
-        (1.25, nan, "open", "open division"),
-        (nan, 1.25, "closed", "no reference"),
-        (188.9, 1.12, "closed", "another unit"),  # samples against epochs
-        (1.02, nan, "closed", "not normalised"),
-        (1.074063, 1.074, "closed", "rounded"),
-        (1.0325, 1.0371, "closed", "another reference mean"),
+        (1.25, 1.25, "closed", True, ""),
+        (1.0, nan, "closed", True, ""),  # none is stored, and none is due
+        (1.25, nan, "open", True, "open division"),
+        (nan, 1.25, "closed", True, "no reference"),
+        (188.9, 1.12, "closed", True, "another unit"),  # samples against epochs
+        (1.02, nan, "closed", True, "not normalised"),
+        (1.074063, 1.074, "closed", True, "rounded"),
+        (1.128535, 1.12854, "closed", False, "sooner than is accepted without review"),
+        (1.0325, 1.0371, "closed", True, "another reference mean"),
     ],
 )
-def test_difference_of_factors_is_explained(recomputed, stored, division, why):
+def test_difference_of_factors_is_explained(recomputed, stored, division, accepted, why):
     """Each way in which a stored factor may differ has its words, and one that agrees has none."""
-    said = explain_factor(recomputed, stored, division=division)
+    said = explain_factor(recomputed, stored, division=division, accepted=accepted)
     assert why in said
     assert bool(said) == bool(why)
