@@ -14,7 +14,7 @@ from mlperf_claims.articles import Article, Claim
 from mlperf_claims.collect import RESULT_KEY
 from mlperf_claims.sources import link
 from mlperf_claims.submissions import describe_differences, take_role
-from mlperf_claims.verdicts import CONFIRMED, CONTRADICTED, NOT_YET, UNVERIFIABLE, judge_value
+from mlperf_claims.verdicts import CONFIRMED, CONTRADICTED, NOT_YET, UNVERIFIABLE, VERDICTS, judge_value
 
 MIME = "application/vnd.mlperf-claims.findings+json"
 ROLES = {  # column prefix: what the report calls it
@@ -23,6 +23,7 @@ ROLES = {  # column prefix: what the report calls it
     "rate_subject": "subject of the speed-up it rests on",
     "rate_baseline": "baseline of the speed-up it rests on",
 }
+CLOCK = "wall clock"  # the reading that stands beside the deciding one
 COMPARISONS = (("subject", "baseline"), ("rate_subject", "rate_baseline"))
 
 
@@ -245,6 +246,35 @@ def explain(finding: Finding) -> str:
     sentence = f"{stated} is {first.verdict} {_show_reading(finding, first)}"
     rest = [f"{verdict} {_enumerate(shown)}" for verdict, shown in apart.items()]
     return sentence + (f", but would be {_enumerate(rest)}." if rest else ".")
+
+
+def summarise(findings: Sequence[Finding]) -> tuple[str, ...]:
+    """Return the outcome in two sentences: of all claims, and of the headline claims where there are any."""
+    counts = {verdict: sum(finding.verdict == verdict for finding in findings) for verdict in VERDICTS}
+    answered = sum(finding.recomputed is not None for finding in findings)
+    parts = [f"{count} {'is' if count == 1 else 'are'} {verdict}" for verdict, count in counts.items() if count]
+    beyond = len(findings) - answered
+    sentence = f"Of {len(findings)} claims, the public logs can answer {answered}: " if beyond else "Of the claims, "
+    unanswered = (UNVERIFIABLE, NOT_YET)
+    said = [part for part in parts if not part.endswith(unanswered)]
+    first = f"{sentence}{_enumerate(said)}." if said else f"The public logs can answer none of {len(findings)} claims."
+    headlines = [finding for finding in findings if finding.headline]
+    return (first, _summarise_headlines(headlines)) if headlines else (first,)
+
+
+def _summarise_headlines(findings: Sequence[Finding]) -> str:
+    by_verdict: dict[str, list[str]] = {}
+    for finding in findings:
+        by_verdict.setdefault(finding.verdict, []).append(finding.stated)
+    parts = [f"{_enumerate(s)} {'is' if len(s) == 1 else 'are'} {verdict}" for verdict, s in by_verdict.items()]
+    clocks = [(finding, reading) for finding in findings for reading in finding.readings if reading.name == CLOCK]
+    apart = [
+        f"{finding.stated} would be {format_value(reading.value, finding.unit, decimals=finding.decimals)}"
+        for finding, reading in clocks
+        if reading.counts and reading.verdict != finding.verdict
+    ]
+    rest = f"; on the wall clock, which no factor evens out, {_enumerate(apart)}" if apart else ""
+    return f"Of the headline figures, {_enumerate(parts)}{rest}."
 
 
 def _show_reading(finding: Finding, reading: Reading) -> str:

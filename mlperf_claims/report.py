@@ -51,6 +51,10 @@ class Section:
     headings: list[Heading] = field(default_factory=list)
     failure: str = ""
 
+    @property
+    def title(self) -> str:
+        return self.headings[0].text if self.headings else self.name
+
 
 @dataclass
 class _Page:
@@ -134,12 +138,17 @@ def render_page(
     loader = jinja2.FileSystemLoader(PAGE)
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"recomputed": format_recomputed, "value": format_value, "json": _to_script}
+    environment.filters["clock"] = _read_clock
     read = partial(Path.read_text, encoding="utf-8")
     return environment.get_template("report.html.j2").render(
         article=article,
         sections=sections,
         findings=judged,
+        headlines=[finding for finding in judged if finding.headline],
+        summary=findings.summarise(judged),
         homes=homes,
+        titles={section.name: section.title for section in sections},
+        ranks={verdict: rank for rank, verdict in enumerate(VERDICTS)},
         rests_on=findings.ROLES["rate_subject"],
         verdicts={verdict: sum(finding.verdict == verdict for finding in judged) for verdict in VERDICTS},
         rounds=load_table("rounds").to_dict("records"),
@@ -256,26 +265,36 @@ def _render_chart(spec: Mapping[str, Any], page: _Page) -> Markup:
 
 
 def _link_claims(table: str, claims: frozenset[str]) -> str:
-    """Link cells that name a claim to its evidence, and mark cells that hold a verdict."""
+    """Link cells that name a claim, and the figures beside them, to its evidence; mark those that hold a verdict."""
 
-    def link_cell(match: re.Match) -> str:
-        text = match[1]
-        if text in claims:
-            return f'<td class="claim"><a href="#claim-{text}">{text}</a></td>'
-        verdict = text.partition(",")[0]
-        return (
-            f'<td class="verdict"><span class="{verdict.replace(" ", "-")}">{text}</span></td>'
-            if verdict in VERDICTS
-            else match[0]
-        )
+    def link_row(match: re.Match) -> str:
+        named = [text for text in re.findall(r"<td>([^<]*)</td>", match[0]) if text in claims]
+        claim = named[0] if named else ""
+
+        def link_cell(cell: re.Match) -> str:
+            start, text = cell[1], cell[2]
+            verdict = text.partition(",")[0]
+            if verdict in VERDICTS:
+                return f'<td class="verdict"><span class="{verdict.replace(" ", "-")}">{text}</span></td>'
+            if text in claims:
+                return f'<td class="claim"><a href="#claim-{text}">{text}</a></td>'
+            if claim and re.search(r"\d", text):
+                return f'{start}<a class="figure" href="#claim-{claim}">{text}</a></td>'
+            return cell[0]
+
+        return re.sub(r"(<td[^>]*>)([^<]*)</td>", link_cell, match[0])
 
     # pandas' own tables bring a style element of their own, which the page has no use for
     table = re.sub(r"<div>\s*<style.*?</style>\s*<table border=\"1\"", f"{FRAME}<table", table, flags=re.DOTALL)
-    return re.sub(r"<td>([^<]*)</td>", link_cell, table)
+    return re.sub(r"<tr>.*?</tr>", link_row, table, flags=re.DOTALL)
 
 
 def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "part"
+
+
+def _read_clock(finding: Finding) -> float | None:
+    return next((reading.value for reading in finding.readings if reading.name == findings.CLOCK), None)
 
 
 def _to_script(value: object) -> Markup:

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 from IPython.display import HTML, Markdown
 
-from mlperf_claims.findings import Finding, explain, format_interval, format_recomputed, format_value
+from mlperf_claims.findings import CLOCK, Finding, explain, format_interval, format_recomputed, format_value
 
 NOTHING = "–"
-CLOCK = "wall clock"  # the reading that stands beside the deciding one
 
 
 def say(text: str) -> Markdown:
@@ -23,6 +22,7 @@ def show_table(
     caption: str,
     columns: Mapping[str, str] | None = None,
     formats: Mapping[str, str] | None = None,
+    right: Iterable[str] = (),
 ) -> HTML:
     """Show a table.
 
@@ -31,10 +31,12 @@ def show_table(
         columns: column: heading with unit, in the order wanted; all columns under their own names
             if not given.
         formats: column: format specification of its numbers, such as ",.2f".
+        right: columns of figures that are text already; they stand to the right, as numbers do.
     """
     columns = dict(columns or {column: str(column) for column in frame.columns})
     formats = formats or {}
-    numeric = {column: pd.api.types.is_numeric_dtype(frame[column].dtype) for column in columns}
+    right = frozenset(right)
+    numeric = {column: column in right or pd.api.types.is_numeric_dtype(frame[column].dtype) for column in columns}
     head = "".join(_cell("th", heading, numeric[column], ' scope="col"') for column, heading in columns.items())
     body = "".join(
         "<tr>"
@@ -50,7 +52,8 @@ def show_answers(findings: Sequence[Finding], *, caption: str) -> HTML:
     """Show the answers to claims: as stated, recomputed, on the clock, under other readings, spread, verdict."""
     rows = pd.DataFrame([_answer(finding) for finding in findings])
     empty = [column for column in rows if (rows[column] == NOTHING).all()]
-    return show_table(rows.drop(columns=empty), caption=caption)
+    figures = [column for column in rows if column not in ("claim", "under other readings", "verdict")]
+    return show_table(rows.drop(columns=empty), caption=caption, right=figures)
 
 
 def list_sentences(findings: Iterable[Finding], *, otherwise: str) -> Markdown:

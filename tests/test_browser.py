@@ -128,9 +128,82 @@ def test_one_switch_opens_all_code(open_page):
 def test_link_from_the_table_opens_the_evidence(open_page):
     """A claim in the summary leads to its evidence, unfolded, with links to log lines at a commit."""
     page = open_page()
-    link = page.locator("td.claim a:visible").first
+    link = page.locator("section.notebook td.claim a:visible").first
     target = link.get_attribute("href")
     link.click()
     evidence = page.locator(f"{target} details.evidence")
     assert evidence.get_attribute("open") is not None
     assert "#L" in evidence.locator("a").first.get_attribute("href")
+
+
+ROWS = "table.claims tbody tr:visible"
+
+
+@pytest.mark.parametrize("by", ["mouse", "keyboard"])
+def test_claims_are_shown_by_verdict(open_page, by):
+    """A verdict's button leaves its claims and says how many they are; the first brings all of them back."""
+    page = open_page()
+    total = page.locator(ROWS).count()
+    for verdict in ("confirmed", "unverifiable"):
+        press(page.locator(f".filters button[data-verdict={verdict}]"), by)
+        rows = page.locator(ROWS)
+        assert 0 < rows.count() < total
+        assert {row.get_attribute("data-verdict") for row in rows.all()} == {verdict}
+        assert page.locator(".filters [role=status]").inner_text() == f"{rows.count()} of {total} claims"
+        assert page.locator(".filters button[aria-pressed=true]").count() == 1
+    press(page.locator('.filters button[data-verdict=""]'), by)
+    assert page.locator(ROWS).count() == total == len(load_article().claims)
+
+
+@pytest.mark.parametrize("by", ["mouse", "keyboard"])
+def test_claims_are_sorted_by_a_column(open_page, by):
+    """A heading sorts up, then down, then as in the article; a claim without a figure stands last both times."""
+    page = open_page()
+    ids = "rows => rows.map(row => row.querySelector('a.id').textContent)"
+    as_written = page.locator(ROWS).evaluate_all(ids)
+    head = page.locator("table.claims thead th", has_text="recomputed")
+    keys = "rows => rows.map(row => row.cells[2].dataset.key)"
+    for direction, sign in (("ascending", 1), ("descending", -1)):
+        press(head.locator("button"), by)
+        assert head.get_attribute("aria-sort") == direction
+        found = page.locator(ROWS).evaluate_all(keys)
+        figures = [float(key) for key in found if key]
+        assert figures == sorted(figures, key=lambda figure: sign * figure)
+        assert len(figures) > 5
+        assert set(found[len(figures) :]) == {""}
+    press(head.locator("button"), by)
+    assert head.get_attribute("aria-sort") is None
+    assert page.locator(ROWS).evaluate_all(ids) == as_written
+
+
+def press(button, by):
+    if by == "mouse":
+        button.click()
+    else:
+        button.focus()
+        button.press("Enter")
+
+
+def test_every_figure_of_a_headline_leads_to_its_evidence(open_page):
+    """A figure on a card opens the files behind it, which name blob, commit, factor and lines of start and stop."""
+    page = open_page()
+    figures = page.locator(".card dd a")
+    assert figures.count() >= 2 * page.locator(".card").count() > 0
+    for figure in figures.all():
+        target = figure.get_attribute("href")
+        figure.click()
+        evidence = page.locator(f"{target} details.evidence")
+        assert evidence.get_attribute("open") is not None
+        text = evidence.inner_text()
+        assert all(
+            word in text for word in ("blob", "commit", "(run_start)", "(run_stop)", "scaling factor", "result_")
+        )
+
+
+def test_first_screen_tells_what_holds(open_page):
+    """Without scrolling a reader meets title, article, outcome, tally and the headline claims."""
+    page = open_page(width=1440)
+    page.evaluate("scrollTo(0, 0)")
+    for part in ("h1", ".audited", ".finding", ".tally", ".card"):
+        box = page.locator(part).first.bounding_box()
+        assert box["y"] + box["height"] <= 900

@@ -21,6 +21,7 @@ from mlperf_claims.findings import (
     load_findings,
     publish,
     read_findings,
+    summarise,
 )
 from mlperf_claims.verdicts import NOT_YET, VerdictError
 
@@ -289,3 +290,30 @@ def test_explanation_groups_verdicts_and_omits_a_repeated_figure():
         "2.1x is confirmed at 2.100x (score), but would be overstated at 1.900x (clock) and at 1.800x (samples) "
         "and contradicted with each counted."
     )
+
+
+def headline(id_, stated, readings):
+    one = Claim(id_, "faster", "speedup", parse_stated(stated), headline=True)
+    return judge_claim(one, readings)
+
+
+def test_summary_counts_verdicts_and_names_headlines():
+    """Two sentences: how many of the claims hold, and each headline figure, on the clock where that differs."""
+    unverifiable = leave_open(
+        Claim("u", "cheaper", "unverifiable", parse_stated("2x"), fields={"because": "no prices"})
+    )
+    findings = [
+        headline("a", "2.1x", {"official scores": 2.11, "wall clock": 1.87}),
+        headline("b", "3x", {"official scores": 3.1, "wall clock": 2.9}),
+        headline("c", "9x", {"official scores": 3.0}),
+        judge_claim(claim(), {"official scores": 2.12}),
+        unverifiable,
+    ]
+    first, second = summarise(findings)
+    assert first == "Of 5 claims, the public logs can answer 4: 3 are confirmed and 1 is overstated."
+    assert second == (
+        "Of the headline figures, 2.1x and 3x are confirmed and 9x is overstated; "
+        "on the wall clock, which no factor evens out, 2.1x would be 1.870x."
+    )
+    assert summarise([unverifiable]) == ("The public logs can answer none of 1 claims.",)
+    assert summarise([findings[3]]) == ("Of the claims, 1 is confirmed.",)

@@ -170,7 +170,7 @@ def test_page_has_one_h1(small):
     """The article's title is the page's, and the notebooks' titles stand below it."""
     page, _ = small
     assert [text for text, _ in page.find("h1")] == ["Audit of “Box beats box”"]
-    assert [text for text, _ in page.find("h2")][:2] == ["Speed-up", "Speed-up"]
+    assert [text for text, _ in page.find("h2")][:3] == ["Every claim", "Speed-up", "Speed-up"]
 
 
 def test_anchors_are_unique_and_every_link_meets_one(small):
@@ -244,7 +244,7 @@ def test_hostile_text_shows_as_text(build, text):
 
     page, tags = tags_of(text)
     assert tags == tags_of("harmless")[1]
-    shown = [page.find("h1")[0][0], page.find("caption")[0][0], page.find("article", id="claim-fast")[0][0]]
+    shown = [page.find("h1")[0][0], page.find("caption")[1][0], page.find("article", id="claim-fast")[0][0]]
     assert [" ".join(text.split()) in " ".join(where.split()) for where in shown] == [True] * 3
     assert page.find("div", **{"class": "drawn", "aria-label": text})
     assert json.loads(page.find("script", id="spec-1")[0][0])["description"] == text

@@ -70,6 +70,42 @@
   fold();
   wide.addEventListener("change", fold);
 
+  // Claims are shown by verdict, and sorted by a column: up, down, and back to the article's order.
+  const table = document.querySelector("table.claims");
+  const body = table.tBodies[0];
+  const rows = [...body.rows];
+  const filters = document.querySelector(".filters");
+  filters.hidden = false;
+  const choices = [...filters.querySelectorAll("button")];
+  choices.forEach((choice) => choice.addEventListener("click", () => {
+    choices.forEach((other) => other.setAttribute("aria-pressed", String(other === choice)));
+    rows.forEach((row) => { row.hidden = choice.dataset.verdict !== "" && row.dataset.verdict !== choice.dataset.verdict; });
+    const shown = rows.filter((row) => !row.hidden).length;
+    filters.querySelector(".shown").textContent = shown === rows.length ? "" : `${shown} of ${rows.length} claims`;
+  }));
+
+  const compare = (one, other) => (isNaN(one) || isNaN(other) ? one.localeCompare(other, "en") : one - other);
+  const heads = [...table.tHead.rows[0].cells];
+  heads.forEach((head, column) => {
+    const sorter = document.createElement("button");
+    sorter.type = "button";
+    sorter.append(...head.childNodes);
+    head.append(sorter);
+    sorter.addEventListener("click", () => {
+      const next = { ascending: "descending", descending: null }[head.getAttribute("aria-sort")] ?? null;
+      const order = head.hasAttribute("aria-sort") ? next : "ascending";
+      heads.forEach((other) => other.removeAttribute("aria-sort"));
+      if (order) head.setAttribute("aria-sort", order);
+      const key = (row) => row.cells[column].dataset.key;
+      const sign = order === "descending" ? -1 : 1;
+      const sorted = order === null ? rows : [...rows].sort((one, other) => {
+        const missing = (key(one) === "") - (key(other) === ""); // what has no figure stands last, either way
+        return missing || sign * compare(key(one), key(other));
+      });
+      body.append(...sorted);
+    });
+  });
+
   // A link to a claim opens the evidence it leads to.
   const reveal = () => {
     const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
