@@ -18,7 +18,7 @@ INPUTS := $(wildcard mlperf_claims/*.py) $(wildcard data/*.csv data/training/*.c
 quote = '$(subst ','\'',$(1))'
 # The README tells the findings of the default article.
 README := $(if $(filter $(DEFAULT),$(ARTICLE)),--readme README.md)
-OUTPUTS := $(BUILD)/report.html $(BUILD)/claims.json $(BUILD)/claims.csv $(BUILD)/failures.txt
+OUTPUTS := $(BUILD)/report.html $(BUILD)/claims.json $(BUILD)/claims.csv $(BUILD)/claims.schema.json $(BUILD)/failures.txt
 PAGE := $(wildcard mlperf_claims/page/*)
 
 # Notebooks run beside each other, one to a core.

@@ -1,14 +1,12 @@
 """Join executed notebooks into one HTML file that needs no network."""
 
 import argparse
-import csv
 import html
-import io
 import json
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,13 +22,14 @@ from mlperf_claims import findings, paths
 from mlperf_claims.articles import Article, ArticleError, load_article
 from mlperf_claims.charts import MIME as CHART
 from mlperf_claims.charts import draw_svg
+from mlperf_claims.exports import SCHEMA, describe_claims, format_csv, review_claims
 from mlperf_claims.findings import Finding, FindingError, format_recomputed, format_value, load_findings
 from mlperf_claims.tables import TableError, load_table
 from mlperf_claims.verdicts import VERDICTS
 
 PAGE = Path(__file__).parent / "page"
 FRAME = '<div class="table">'  # around every table a notebook shows, and so around none that pandas prints
-LINE_COLUMNS = ("id", "kind", "stated", "recomputed", "unit", "verdict", "robust")
+TITLE = "MLPerf claims, recomputed from the raw logs"
 
 
 @dataclass
@@ -66,7 +65,7 @@ class _Page:
 
 
 def write_report(article: Article, folder: Path, *, runtime: str) -> list[str]:
-    """Write report.html, claims.json, claims.csv and failures.txt, each whole or not at all.
+    """Write report.html, claims.json, its schema, claims.csv and failures.txt, each whole or not at all.
 
     Args:
         folder: of the article's build, with `notebooks/` executed.
@@ -87,6 +86,7 @@ def write_report(article: Article, folder: Path, *, runtime: str) -> list[str]:
         "report.html": render_page(article, sections, judged, homes, page.specs, runtime),
         "claims.json": json.dumps(describe_claims(article, judged), indent=1, ensure_ascii=False, allow_nan=False)
         + "\n",
+        SCHEMA: (PAGE / SCHEMA).read_text(encoding="utf-8"),
         "claims.csv": format_csv(judged),
         "failures.txt": "".join(f"{failure}\n" for failure in failures),
     }
@@ -141,6 +141,7 @@ def render_page(
     environment.filters["clock"] = _read_clock
     read = partial(Path.read_text, encoding="utf-8")
     return environment.get_template("report.html.j2").render(
+        kicker=TITLE,
         article=article,
         sections=sections,
         findings=judged,
@@ -153,40 +154,10 @@ def render_page(
         verdicts={verdict: sum(finding.verdict == verdict for finding in judged) for verdict in VERDICTS},
         rounds=load_table("rounds").to_dict("records"),
         specs=specs,
+        reviews=review_claims(article, judged, reviewer=TITLE),
         css=Markup(read(PAGE / "report.css")),
         script=Markup(read(PAGE / "report.js")),
         runtime=Markup(runtime),
-    )
-
-
-def describe_claims(article: Article, judged: Sequence[Finding]) -> dict[str, Any]:
-    """Return the content of claims.json."""
-    about = {name: getattr(article, name) for name in ("name", "title", "publisher", "published", "source")}
-    return {"article": about, "claims": [_describe_claim(finding) for finding in judged]}
-
-
-def format_csv(judged: Sequence[Finding]) -> str:
-    """Return the content of claims.csv: a line per claim, its readings, spread and evidence joined by `; `."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([*LINE_COLUMNS, "readings", "spread", "evidence"])
-    for finding in judged:
-        claim = _describe_claim(finding)
-        readings = "; ".join(f"{reading['name']}: {reading['value']!r}" for reading in claim["readings"])
-        spread = "" if finding.spread is None else f"{finding.spread[0]!r} to {finding.spread[1]!r}"
-        evidence = "; ".join(one.url or one.path for one in finding.evidence)
-        writer.writerow([*(claim[column] for column in LINE_COLUMNS), readings, spread, evidence])
-    return stream.getvalue()
-
-
-def _describe_claim(finding: Finding) -> dict[str, Any]:
-    given = asdict(finding)
-    spread = None if finding.spread is None else {"low": finding.spread[0], "high": finding.spread[1]}
-    first = ("id", "kind", "says", "stated", "recomputed", "unit", "verdict", "robust", "readings")
-    return (
-        {name: given[name] for name in first}
-        | {"spread": spread}
-        | {name: given[name] for name in ("headline", "decimals", "differences", "unnamed", "because", "evidence")}
     )
 
 

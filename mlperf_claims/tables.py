@@ -22,7 +22,7 @@ INTEGERS = frozenset(
             "logs",
             "logs_absent",
         ),
-        *("runs", "dropped", "parameters", "layers", "hidden_size", "tokens_per_sample"),
+        *("runs", "dropped", "accepted_sooner", "parameters", "layers", "hidden_size", "tokens_per_sample"),
         *("start_line", "stop_line", "evaluation", "line", "seed", "global_batch_size", "batch_size"),
     )
 )

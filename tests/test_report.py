@@ -147,6 +147,16 @@ def test_every_claim_appears_with_a_verdict(small):
     assert ["confirmed" in parts[0][0][0], "not yet audited" in parts[1][0][0]] == [True, True]
 
 
+def test_page_carries_a_review_of_every_claim(small):
+    """The page's JSON-LD, which search engines read, has a ClaimReview that leads to each claim's part."""
+    page, _ = small
+    ((text, _),) = page.find("script", type="application/ld+json")
+    graph = json.loads(text)["@graph"]
+    assert [(review["@type"], review["url"]) for review in graph] == [
+        *(("ClaimReview", f"#claim-{id_}") for id_ in ("fast", "open")),
+    ]
+
+
 def test_claim_shows_what_it_rests_on(small):
     """Stated and recomputed figure, readings, spread and a link to the lines of the log are there."""
     page, _ = small
@@ -207,7 +217,7 @@ def test_nothing_failed_is_an_empty_list(build, tmp_path):
 
 def test_same_inputs_give_the_same_bytes(small, build, tmp_path):
     """A second report from the same notebooks is the same, and nothing is left beside it."""
-    names = ["claims.csv", "claims.json", "failures.txt", "report.html"]
+    names = ["claims.csv", "claims.json", "claims.schema.json", "failures.txt", "report.html"]
     first = [(tmp_path / name).read_bytes() for name in names]
     build([claim(), claim("open")])
     assert [(tmp_path / name).read_bytes() for name in names] == first
@@ -257,7 +267,7 @@ def test_submitter_in_a_sentence_is_not_markup(build, text):
     """A sentence with a submitter's name, rendered as Markdown, fetches and runs nothing."""
     page, _ = build([claim()], one=[code(show(**{"text/markdown": say(f"By {text}.").data}))])
     assert [value for _, name, value in page.attributes() if name in FETCHING or "javascript" in value] == []
-    assert len(page.find("script")) == 2  # the runtime and the page's own
+    assert len(page.find("script")) == 3  # the reviews for machines, the runtime and the page's own
 
 
 @pytest.mark.parametrize("name", ["sources", "main", "chart", "claim"])
