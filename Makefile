@@ -48,6 +48,7 @@ accept: report  ## Make the verdicts of this build the reviewed ones
 
 data: $(VENV)/installed  ## Read the results repositories in RAW, or clone them, into data/training
 	$(PY) -m mlperf_claims.collect $(if $(RAW),--raw $(call quote,$(RAW)))
+	$(PY) -m mlperf_claims.croissant
 
 verify: $(VENV)/installed  ## Derive data/training anew, from RAW or from clones, and compare
 	@$(PY) -m mlperf_claims.collect --check $(if $(RAW),--raw $(call quote,$(RAW)))

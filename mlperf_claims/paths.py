@@ -10,6 +10,7 @@ ARTICLES = DATA / "articles"
 SOURCES = DATA / "sources.csv"
 BENCHMARKS = DATA / "benchmarks.csv"
 BUILD = ROOT / "build"
+CITATION = ROOT / "CITATION.cff"
 
 
 def build_dir(article: str) -> Path:
