@@ -48,8 +48,8 @@ def describe_data(folder: Path = paths.DATA) -> dict[str, Any]:
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": "mlperf-training-logs-read",
-        "description": "Facts read from the result logs of MLPerf Training, one table per grain, each run with path and "
-        f"blob of its log. Read from {rounds}, at the commits in sources.csv.",
+        "description": "Facts read from the result logs of MLPerf Training, one table per grain, each run with path "
+        f"and blob of its log. Read from {rounds}, at the commits in sources.csv.",
         "license": LICENCE,
         "version": str(cited["version"]),
         "datePublished": str(cited["date-released"]),

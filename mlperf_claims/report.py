@@ -257,6 +257,7 @@ def _link_claims(table: str, claims: frozenset[str]) -> str:
 
     # pandas' own tables bring a style element of their own, which the page has no use for
     table = re.sub(r"<div>\s*<style.*?</style>\s*<table border=\"1\"", f"{FRAME}<table", table, flags=re.DOTALL)
+    table = table.replace("<th></th>", "<td></td>")  # above their index
     return re.sub(r"<tr>.*?</tr>", link_row, table, flags=re.DOTALL)
 
 

@@ -75,6 +75,14 @@ def test_page_opens_without_network_or_errors(open_page, report, scheme):
     assert page.seen == {"requests": [report], "errors": []}
 
 
+def test_no_notebook_warns(open_page):
+    """No library complains in what the notebooks print, folded or not."""
+    page = open_page(scripts=False)
+    printed = page.locator("pre.stream").all_text_contents()
+    assert len(printed) > 5
+    assert [text for text in printed if "Warning" in text] == []
+
+
 def test_every_chart_is_drawn_over_its_picture(open_page):
     """Each chart is drawn by script, and its static picture is out of sight then."""
     page = open_page()
@@ -82,6 +90,19 @@ def test_every_chart_is_drawn_over_its_picture(open_page):
     assert charts.count() > 0
     assert page.locator("figure.chart.ready").count() == charts.count()
     assert not any(picture.is_visible() for picture in page.locator("figure.chart .static").all())
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_page_is_accessible(open_page, width, scheme):
+    """Axe finds no violation, also in what is folded and with the charts drawn."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = open_page(width=width, scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach(details => { details.open = true; })")
+    page.wait_for_timeout(300)
+    found = Axe().run(page).response["violations"]
+    assert {one["id"]: [node["html"][:200] for node in one["nodes"]] for one in found} == {}
 
 
 @pytest.mark.parametrize("width", [360, 768, 1440])

@@ -64,6 +64,18 @@
     button.textContent = open ? "Hide all code" : "Show all code";
   });
 
+  // A table wider than the page scrolls in itself, by keyboard too.
+  const wider = new ResizeObserver((entries) => entries.forEach(({ target }) => {
+    const scrolls = target.scrollWidth > target.clientWidth;
+    const caption = target.querySelector("caption")?.textContent ?? "Table";
+    const marks = { tabindex: "0", role: "group", "aria-label": caption };
+    for (const [name, value] of Object.entries(marks)) {
+      if (scrolls) target.setAttribute(name, value);
+      else target.removeAttribute(name);
+    }
+  }));
+  document.querySelectorAll(".table").forEach((table) => wider.observe(table));
+
   const contents = document.querySelector("nav.contents details");
   const wide = matchMedia("(min-width: 68rem)");
   const fold = () => { contents.open = wide.matches; };
