@@ -30,7 +30,7 @@ export PYTHONUTF8 := 1
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: help report check accept data verify test lint lab serve lock clean parameters
+.PHONY: help report check accept pdf site data verify test lint lab serve lock clean parameters
 
 help:  ## List the targets
 	@echo 'make TARGET [ARTICLE=name] [PARAMETER=value], for example: make report H100_GPUS_PER_RACK=16'
@@ -45,6 +45,12 @@ check: report  ## Compare the verdicts with the reviewed ones
 
 accept: report  ## Make the verdicts of this build the reviewed ones
 	@$(PY) -m mlperf_claims.review accept $(ARTICLE) $(README)
+
+pdf: $(BUILD)/report.pdf  ## Print the report as PDF, with Chromium
+
+site: $(VENV)/installed  ## Build the reports of all articles, and an index page over them
+	@for article in $(basename $(notdir $(wildcard data/articles/*.yaml))); do MAKEFLAGS= $(MAKE) report ARTICLE=$$article JOBS=$(JOBS) || exit 1; done
+	@$(PY) -m mlperf_claims.site
 
 data: $(VENV)/installed  ## Read the results repositories in RAW, or clone them, into data/training
 	$(PY) -m mlperf_claims.collect $(if $(RAW),--raw $(call quote,$(RAW)))
@@ -104,5 +110,7 @@ build/vega.js: $(VENV)/installed
 
 $(BUILD)/report.html: $(EXECUTED) $(BUILD)/parameters/notebooks.json build/vega.js $(PAGE)
 	@$(PY) -m mlperf_claims.report $(ARTICLE)
+$(BUILD)/report.pdf: $(BUILD)/report.html
+	@$(PY) -m mlperf_claims.pdf $< $@
 $(filter-out %/report.html,$(OUTPUTS)): $(BUILD)/report.html
 	@[ -e $@ ] || $(PY) -m mlperf_claims.report $(ARTICLE)

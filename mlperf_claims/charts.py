@@ -42,6 +42,7 @@ def _theme() -> alt.theme.ThemeConfig:
                 "titleFontSize": 12,
                 "labelLimit": 400,
                 "columns": 2,
+                "columnPadding": 40,  # a reader's font may be wider than the one that was measured
             },
             "title": {"anchor": "start", "fontSize": 14, "fontWeight": 600, "offset": 12},
             "range": {"category": list(COLOURS)},

@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -135,30 +134,37 @@ def render_page(
     """Render the whole page; the same inputs give the same bytes."""
     if "</script" in runtime.lower():
         raise ValueError("the chart runtime contains </script, expected JavaScript that can stand inside a page")
+    return (
+        open_templates()
+        .get_template("report.html.j2")
+        .render(
+            article=article,
+            sections=sections,
+            findings=judged,
+            headlines=[finding for finding in judged if finding.headline],
+            summary=findings.summarise(judged),
+            homes=homes,
+            titles={section.name: section.title for section in sections},
+            ranks={verdict: rank for rank, verdict in enumerate(VERDICTS)},
+            rests_on=findings.ROLES["rate_subject"],
+            verdicts={verdict: sum(finding.verdict == verdict for finding in judged) for verdict in VERDICTS},
+            rounds=load_table("rounds").to_dict("records"),
+            specs=specs,
+            reviews=review_claims(article, judged, reviewer=TITLE),
+            script=Markup((PAGE / "report.js").read_text(encoding="utf-8")),
+            runtime=Markup(runtime),
+        )
+    )
+
+
+def open_templates() -> jinja2.Environment:
+    """Return the templates of `page/`, which escape what they are given, with the project's style and title."""
     loader = jinja2.FileSystemLoader(PAGE)
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"recomputed": format_recomputed, "value": format_value, "json": _to_script}
     environment.filters["clock"] = _read_clock
-    read = partial(Path.read_text, encoding="utf-8")
-    return environment.get_template("report.html.j2").render(
-        kicker=TITLE,
-        article=article,
-        sections=sections,
-        findings=judged,
-        headlines=[finding for finding in judged if finding.headline],
-        summary=findings.summarise(judged),
-        homes=homes,
-        titles={section.name: section.title for section in sections},
-        ranks={verdict: rank for rank, verdict in enumerate(VERDICTS)},
-        rests_on=findings.ROLES["rate_subject"],
-        verdicts={verdict: sum(finding.verdict == verdict for finding in judged) for verdict in VERDICTS},
-        rounds=load_table("rounds").to_dict("records"),
-        specs=specs,
-        reviews=review_claims(article, judged, reviewer=TITLE),
-        css=Markup(read(PAGE / "report.css")),
-        script=Markup(read(PAGE / "report.js")),
-        runtime=Markup(runtime),
-    )
+    environment.globals |= {"kicker": TITLE, "css": Markup((PAGE / "report.css").read_text(encoding="utf-8"))}
+    return environment
 
 
 class _Renderer(mistune.HTMLRenderer):

@@ -1,7 +1,6 @@
 """Tests of the report in a real browser: headless Chromium over the file that make report wrote."""
 
 import os
-import shutil
 import subprocess
 import sys
 
@@ -9,10 +8,11 @@ import pytest
 
 from mlperf_claims import paths
 from mlperf_claims.articles import load_article
+from mlperf_claims.pdf import HOW_TO_GET_ONE, find_browser
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = find_browser()
 OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-HOW = "no Chromium found, so NOTHING was checked in a browser: install it (apt-get install chromium) and run make test"
+HOW = f"no Chromium found, so NOTHING was checked in a browser: {HOW_TO_GET_ONE}; then run make test"
 
 
 @pytest.fixture(scope="module")
@@ -228,3 +228,15 @@ def test_first_screen_tells_what_holds(open_page):
     for part in ("h1", ".audited", ".finding", ".tally", ".card"):
         box = page.locator(part).first.bounding_box()
         assert box["y"] + box["height"] <= 900
+
+
+def test_on_paper_the_page_is_light_and_its_charts_are_static(open_page):
+    """Printed from a dark desktop too, the page is dark on light, code is left out, and charts are pictures."""
+    page = open_page(scheme="dark")
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(31, 35, 40)"
+    assert all(picture.is_visible() for picture in page.locator("figure.chart .static").all())
+    assert not any(drawn.is_visible() for drawn in page.locator("figure.chart .drawn").all())
+    hidden = page.locator("nav.contents, .filters, details.code")
+    assert hidden.count() > 3
+    assert not any(one.is_visible() for one in hidden.all())
