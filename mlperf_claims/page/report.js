@@ -1,5 +1,5 @@
 "use strict";
-// Draws each chart over its static picture when it comes near the window; without this script the picture stays.
+// Draws each chart over its static picture, one at a time; without this script the picture stays.
 (() => {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const views = new Map();
@@ -45,14 +45,12 @@
   };
 
   const figures = [...document.querySelectorAll("figure.chart")];
-  const near = new IntersectionObserver(
-    (entries) => entries.filter((entry) => entry.isIntersecting).forEach((entry) => {
-      near.unobserve(entry.target);
-      draw(entry.target);
-    }),
-    { rootMargin: "600px" },
-  );
-  figures.forEach((figure) => near.observe(figure));
+  const drawNext = () => { // with a pause between two, in which the page answers
+    const figure = figures.shift();
+    if (figure) draw(figure).then(() => setTimeout(drawNext));
+    else markWide();
+  };
+  setTimeout(drawNext);
   dark.addEventListener("change", () => [...views.keys()].forEach(draw));
 
   const button = document.getElementById("code-switch");
@@ -65,16 +63,15 @@
   });
 
   // A table wider than the page scrolls in itself, by keyboard too.
-  const wider = new ResizeObserver((entries) => entries.forEach(({ target }) => {
-    const scrolls = target.scrollWidth > target.clientWidth;
-    const caption = target.querySelector("caption")?.textContent ?? "Table";
+  const markWide = () => document.querySelectorAll(".table").forEach((frame) => {
+    const caption = frame.querySelector("caption")?.textContent ?? "Table";
     const marks = { tabindex: "0", role: "group", "aria-label": caption };
     for (const [name, value] of Object.entries(marks)) {
-      if (scrolls) target.setAttribute(name, value);
-      else target.removeAttribute(name);
+      if (frame.scrollWidth > frame.clientWidth) frame.setAttribute(name, value);
+      else frame.removeAttribute(name);
     }
-  }));
-  document.querySelectorAll(".table").forEach((table) => wider.observe(table));
+  });
+  addEventListener("resize", markWide);
 
   const contents = document.querySelector("nav.contents details");
   const wide = matchMedia("(min-width: 68rem)");
