@@ -244,22 +244,25 @@ def _render_chart(spec: Mapping[str, Any], page: _Page) -> Markup:
 def _link_claims(table: str, claims: frozenset[str]) -> str:
     """Link cells that name a claim, and the figures beside them, to its evidence; mark those that hold a verdict."""
 
+    headings = re.findall(r"<th[^>]*>([^<]*)</th>", table)
+
     def link_row(match: re.Match) -> str:
-        named = [text for text in re.findall(r"<td>([^<]*)</td>", match[0]) if text in claims]
-        claim = named[0] if named else ""
+        claim = next((text for text in re.findall(r"<td>([^<]*)</td>", match[0]) if text in claims), "")
+        labels = iter(headings)  # beside each cell where a narrow window shows a claim as a block
 
         def link_cell(cell: re.Match) -> str:
-            start, text = cell[1], cell[2]
+            kind, text = cell[1], cell[2]
+            label = f' data-label="{next(labels, "")}"' if claim else ""
             verdict = text.partition(",")[0]
             if verdict in VERDICTS:
-                return f'<td class="verdict"><span class="{verdict.replace(" ", "-")}">{text}</span></td>'
+                return f'<td class="verdict"{label}><span class="{verdict.replace(" ", "-")}">{text}</span></td>'
             if text in claims:
                 return f'<td class="claim"><a href="#claim-{text}">{text}</a></td>'
             if claim and re.search(r"\d", text):
-                return f'{start}<a class="figure" href="#claim-{claim}">{text}</a></td>'
-            return cell[0]
+                text = f'<a class="figure" href="#claim-{claim}">{text}</a>'
+            return f"<td{kind}{label}>{text}</td>"
 
-        return re.sub(r"(<td[^>]*>)([^<]*)</td>", link_cell, match[0])
+        return re.sub(r"<td([^>]*)>([^<]*)</td>", link_cell, match[0])
 
     # pandas' own tables bring a style element of their own, which the page has no use for
     table = re.sub(r"<div>\s*<style.*?</style>\s*<table border=\"1\"", f"{FRAME}<table", table, flags=re.DOTALL)
