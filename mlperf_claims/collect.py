@@ -4,8 +4,12 @@ import argparse
 import csv
 import io
 import json
+import os
 import re
+import signal
 import sys
+import threading
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -94,7 +98,8 @@ def collect(sources: Iterable[Source], *, evals_of: frozenset[tuple[str, str]]) 
     """
     collected = Collected()
     rounds, references, reading = set(), [], []
-    with ProcessPoolExecutor(READERS) as readers:
+    readers = ProcessPoolExecutor(READERS, initializer=_begin_reader, initargs=(os.getpid(),))
+    try:
         for source in sources:
             if match := _ROUND.fullmatch(source.name):
                 rounds.add(round_ := match[1])
@@ -107,6 +112,8 @@ def collect(sources: Iterable[Source], *, evals_of: frozenset[tuple[str, str]]) 
         for runs, evals in (part.result() for part in reading):
             collected.tables["runs"] += runs
             collected.tables["evals"] += evals
+    finally:
+        readers.shutdown(cancel_futures=True)
     _judge_unreadable(collected)
     if not rounds:
         collected.problems.append("no results repository found, expected folders named like training_results_v5.0")
@@ -137,10 +144,10 @@ def clone_sources(pins: Iterable[Row], target: Path) -> list[Source]:
         folder = target / f"{pin['name']}.git"
         clone(pin["repository"], folder, commit=pin["commit"])
         source = open_source(folder, commit=pin["commit"])
-        wanted = list(filter(is_wanted, source.files))
-        print(f"{source.name}: {len(wanted)} files at {source.commit[:12]}", file=sys.stderr)
-        source = fetch_absent(source, wanted)
-        sources.append(fetch_absent(source, list(filter(is_wanted, source.files))))  # what links led to
+        print(f"{source.name}: {sum(map(is_wanted, source.files))} files at {source.commit[:12]}", file=sys.stderr)
+        while (fetched := fetch_absent(source, list(filter(is_wanted, source.files)))) != source:
+            source = fetched  # links may lead to more
+        sources.append(source)
     return sources
 
 
@@ -164,6 +171,8 @@ def load_pins(path: Path = paths.SOURCES) -> list[Row]:
 def write_tables(tables: dict[str, list[Row]], folder: Path) -> None:
     """Write every table as CSV; all of them are complete before the first replaces an old one."""
     folder.mkdir(parents=True, exist_ok=True)
+    if blocked := [name for name in tables if (folder / f"{name}.csv").is_dir()]:
+        raise CollectError(f"{folder / blocked[0]}.csv is a folder, expected a file or nothing")
     waiting = []
     try:
         for name, rows in tables.items():
@@ -254,7 +263,7 @@ def _collect_round(collected: Collected, source: Source, round_: str) -> None:
         collected.notes.append(f"{source.name}: {len(stray)} files named result_… that are no logs: {_some(stray)}")
     if unread := [file.path for file in source.files if not file.blob and _RESULTS.match(file.path)]:
         collected.notes.append(
-            f"{source.name}: {len(unread)} links or submodules that lead to no file of it: {_some(unread)}"
+            f"{source.name}: {len(unread)} links or submodules that lead to no file here: {_some(unread)}"
         )
     for file in wanted:
         if not file.path.isprintable():
@@ -291,6 +300,18 @@ def _split_logs(source: Source) -> Iterator[list[File]]:
     logs = sort_files(source, (f for f in source.files if f.blob not in source.absent and _LOG.fullmatch(f.path)))
     size = -(-len(logs) // READERS)
     return (logs[at : at + size] for at in range(0, len(logs), size or 1))
+
+
+def _begin_reader(parent: int) -> None:
+    """Let a reader leave Ctrl-C to its parent, and end when that has ended, since nobody else would end it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.2)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _read_runs(
@@ -460,6 +481,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=paths.TRAINING)
     parser.add_argument("--check", action="store_true", help="compare with what is there instead of writing")
     options = parser.parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):  # which may be less than UTF-8, and names of files are anything
+        stream.reconfigure(errors="backslashreplace")
     try:
         sources = open_sources(options.raw) if options.raw else clone_sources(load_pins(options.pins), options.clones)
         collected = collect(sources, evals_of=articles.load_benchmarks())
@@ -471,6 +494,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         print("nothing was written", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("stopped, nothing was written", file=sys.stderr)
+        return 130
     for note in [*collected.notes, *dropped]:
         print(f"note: {note}")
     _print_totals(collected)
@@ -482,8 +508,11 @@ def _list_dropped(collected: Collected, folder: Path) -> list[str]:
     path, kept = folder / "rounds.csv", {row["round"] for row in collected.tables["rounds"]}
     if not path.is_file():
         return []
-    with path.open(newline="", encoding="utf-8", errors="replace") as stream:
-        before = [row.get("round") for row in csv.DictReader(stream)]
+    try:
+        with path.open(newline="", encoding="utf-8", errors="replace") as stream:
+            before = [row.get("round") for row in csv.DictReader(stream)]
+    except csv.Error:
+        return [f"{path}: was no CSV, and is replaced"]
     return [f"{path}: round {round_} was there, and is not in what was read" for round_ in before if round_ not in kept]
 
 

@@ -83,8 +83,11 @@ def accepted_mean(reference: Point, *, runs: int) -> float:
 
     Args:
         runs: that a submission of the benchmark has.
+    Returns: nan where there are too few runs for a test.
     """
     counted, of_reference = runs - 2, reference.runs or 2 * runs  # as in `rcp_checker`, also where four are dropped
+    if counted < 1 or of_reference < 1 or counted + of_reference < 3:
+        return math.nan
     quantile = float(stdtrit(counted + of_reference - 2, 1 - SIGNIFICANCE))
     return reference.mean - quantile * reference.std * math.sqrt(1 / counted + 1 / of_reference)
 
@@ -95,7 +98,9 @@ def list_points(reference: pd.DataFrame) -> dict[tuple[str, str], list[Point]]:
     points: dict[tuple[str, str], list[Point]] = {}
     for (round_, benchmark, batch_size), values in means.items():
         drop = runs_dropped(benchmark)
-        point = Point(batch_size, mean_convergence(values, drop=drop), pstdev(values), len(values) - 2 * drop)
+        # -1 and less: too few runs for a mean; 0 is for what lies between points
+        runs_left = len(values) - 2 * drop or -1
+        point = Point(batch_size, mean_convergence(values, drop=drop), pstdev(values), runs_left)
         points.setdefault((round_, benchmark), []).append(point)
     return {key: prune_points(found) for key, found in points.items()}
 
@@ -122,7 +127,7 @@ def recompute_factors(runs: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFra
         if reference_point:
             wanted = reference_point.mean
             least = accepted_mean(reference_point, runs=runs_wanted(key[-1])) - samples_sooner(key[-1])
-            factor = max(1.0, wanted / own) if math.isfinite(own) else math.nan
+            factor = max(1.0, wanted / own) if math.isfinite(wanted) and math.isfinite(own) else math.nan
         rows.append((*key, size, own, wanted, least, factor))
     columns = [*RESULT_KEY, "batch_size", "submission_mean", "reference_mean", "accepted_mean", "recomputed_factor"]
     return pd.DataFrame(rows, columns=columns)

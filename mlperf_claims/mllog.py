@@ -6,13 +6,14 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import compress, count
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
 MARKER = b":::MLLOG"  # mlperf_logging writes it before every record; launchers may put text in front
 LARGEST = sys.float_info.max  # JSON holds whole numbers beyond it, and Python reads them
+LONGEST = 500  # characters of a problem, which may quote a log of any size
 STATUSES = ("success", "aborted")  # of run_stop; training_rules.adoc, "Benchmark Results"
 EVALUATIONS = ("eval_accuracy", "eval_error")
 ONCE = ("run_start", "run_stop")
@@ -27,12 +28,12 @@ class LogError(ValueError):
     """A log that cannot be used; `line` is its 1-based line number (0: the file as a whole)."""
 
     def __init__(self, problem: str, line: int = 0) -> None:
+        problem = f"{problem[:LONGEST]}…" if len(problem) > LONGEST else problem
         super().__init__(f"{problem} (line {line})" if line else problem)
         self.line = line
 
 
-@dataclass(frozen=True)
-class Evaluation:
+class Evaluation(msgspec.Struct, frozen=True, gc=False):
     """One evaluation: when, on which line, after how much training, of what value."""
 
     time_ms: float
@@ -61,7 +62,7 @@ class Log:
     convergence_unit: str  # one of PROGRESS; empty where there is no evaluation
 
 
-_WholeMs = Annotated[int, msgspec.Meta(ge=-(2**62), le=2**62)]  # others are looked at one by one
+_Whole = Annotated[int, msgspec.Meta(ge=-(2**62), le=2**62)]  # others are looked at one by one
 
 
 class _AnyHead(msgspec.Struct):
@@ -71,12 +72,29 @@ class _AnyHead(msgspec.Struct):
 
 class _Head(msgspec.Struct, gc=False):
     key: str
-    time_ms: _WholeMs | float
+    time_ms: _Whole | float
 
 
 class _Record(_Head, gc=False):
     value: msgspec.Raw = msgspec.Raw(b"null")
     metadata: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _Metadata(msgspec.Struct, gc=False):  # of an evaluation, which counts in one of PROGRESS or several
+    samples_count: int | float | None = None
+    epoch_num: int | float | None = None
+    step_num: int | float | None = None
+    metric: str = ""
+
+
+class _Plain(msgspec.Struct, gc=False):  # metadata of the same, where there is one count and nothing odd
+    samples_count: _Whole | float | None = None
+    epoch_num: _Whole | float | None = None
+    metric: None = None
+
+
+class _PlainEvaluation(_Head, gc=False):
+    metadata: _Plain
 
 
 class _Placed(NamedTuple):
@@ -85,9 +103,13 @@ class _Placed(NamedTuple):
     record: _Record
 
 
-_find_bodies = re.compile(re.escape(MARKER) + rb"(.*)").findall
+# what stands behind a marker, up to the end of the line: empty unless it begins and ends like an object
+_find_bodies = re.compile(rb"(?m)%(marker)b([ \t]*\{.*\})[ \t\r]*$|%(marker)b" % {b"marker": MARKER}).findall
 _decode_heads = msgspec.json.Decoder(_Head).decode_lines
 _decode_record = msgspec.json.Decoder(_Record).decode
+_decode_plain = msgspec.json.Decoder(_PlainEvaluation).decode_lines
+_decode_metadata = msgspec.json.Decoder(_Metadata).decode
+_decode_float = msgspec.json.Decoder(float).decode
 _UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)  # what reading hostile JSON raises
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _KEPT = frozenset((*ONCE, *EVALUATIONS, "init_start", "init_stop", "seed", "global_batch_size"))
@@ -98,26 +120,37 @@ def parse_log(text: bytes, *, all_evaluations: bool = True) -> Log:
 
     Args:
         text: the file's bytes, any size; lines without the marker are passed over.
-        all_evaluations: keep them all, or only those that tell where the run converged: the last one,
-            unless evaluations name a metric.
+        all_evaluations: or, to be quick, only the last one where the others decide nothing. The same
+            logs are refused either way.
     Returns: the record of a run that started and stopped, whatever its status.
     Raises: LogError if the log is empty, a marked line is not a JSON object with `key` and
         `time_ms`, run_start or run_stop is not there exactly once and in order, or run_stop has
         no known status.
     Source: MLPerf compliance checker, `common.yaml` of every ruleset since v0.7.
     """
-    heads, place = _parse_heads(text)
+    if not (bodies := _find_bodies(text)):
+        found = f"{len(text)} bytes without one" if text.strip() else "an empty file"
+        raise LogError(f"found {found}, expected lines marked {MARKER.decode()}")
+    heads = _decode_quickly(bodies)
+    if heads is None:  # name the line at fault, or read what only Python's json accepts
+        return _read_log(*_parse_line_by_line(text))
+    return _read_log(heads, _find_records(text, bodies), () if all_evaluations else bodies)
+
+
+def _read_log(heads: Sequence[_Head], place: Callable[[int], _Placed], bodies: Sequence[bytes] = ()) -> Log:
+    """Read the facts out of records; with their bodies given, plain evaluations before the last are left out."""
     found: dict[str, list[int]] = {key: [] for key in _KEPT}  # their places in the log, in order
-    for index in [index for index, head in enumerate(heads) if head.key in _KEPT]:
-        found[heads[index].key].append(index)
+    keys = [head.key for head in heads]
+    for index in compress(count(), map(_KEPT.__contains__, keys)):
+        found[keys[index]].append(index)
     seed = _parse_first_int(map(place, found["seed"]), strict=False)
     global_batch_size = _parse_first_int(map(place, found["global_batch_size"]), strict=True)
     start_at, stop_at = (_find_once(key, found[key], place) for key in ONCE)
     start = place(start_at)
     logged = sorted(index for key in EVALUATIONS for index in found[key] if index < stop_at)
-    evaluations = tuple(_parse_evaluation(place(index)) for index in logged[-1:])
-    if all_evaluations or any(evaluation.metric for evaluation in evaluations):
-        evaluations = tuple(_parse_evaluation(place(index)) for index in logged)
+    if bodies and _are_plain([bodies[index] for index in logged]):
+        logged = logged[-1:]
+    evaluations = tuple(_parse_evaluation(place(index)) for index in logged)
     stop = place(stop_at)
     if stop.index < start.index:  # by place and not by line: two ranks may have written on one
         raise LogError(f"run_stop before run_start on line {start.line}, expected after it", stop.line)
@@ -147,23 +180,21 @@ def is_number(value: Any) -> bool:  # noqa: ANN401 - whatever JSON holds
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
 
 
-def _parse_heads(text: bytes) -> tuple[Sequence[_Head], Callable[[int], _Placed]]:
-    """Parse key and time of the record behind every marker, also where two ranks wrote on one line.
-
-    Returns: the heads, and a function from an index among them to the whole record with its line; it
-        looks onwards from the last one asked for, so ask it in order.
-    """
-    if not (bodies := _find_bodies(text)):
-        found = f"{len(text)} bytes without one" if text.strip() else "an empty file"
-        raise LogError(f"found {found}, expected lines marked {MARKER.decode()}")
+def _decode_quickly(bodies: Sequence[bytes]) -> list[_Head] | None:
+    """Decode key and time of all records in one go; None if not every body is one record."""
     try:
         heads = _decode_heads(b"\n".join(bodies))
     except _UNREADABLE:
-        heads = []
-    if len(heads) != len(bodies):  # name the line at fault, or read what only Python's json accepts
-        before, *bodies = text.split(MARKER)
-        lines = accumulate((body.count(b"\n") for body in bodies), initial=1 + before.count(b"\n"))
-        heads = [_parse_record(*found) for found in zip(bodies, lines, strict=False)]
+        return None
+    # As many records as bodies, none of which is empty or a part of one, since all begin and end like objects.
+    return heads if len(heads) == len(bodies) and all(bodies) else None
+
+
+def _find_records(text: bytes, bodies: Sequence[bytes]) -> Callable[[int], _Placed]:
+    """Return a function from an index among the bodies to the whole record with its line.
+
+    It looks onwards from the last one asked for, so ask it in order.
+    """
     last, at, line = -1, 0, 1
 
     def place(index: int) -> _Placed:
@@ -171,24 +202,39 @@ def _parse_heads(text: bytes) -> tuple[Sequence[_Head], Callable[[int], _Placed]
         if index <= last:
             at, line = 0, 1
         # No record stands inside another, where its quotes would be escaped: what is found is this one,
-        # or one of the same bytes before it, and of those each is asked for in turn or any will do.
+        # or one of the same bytes before it, and of those each is asked for in turn, or any will do.
         start, at = at, text.index(MARKER + bodies[index], at)
         line += text.count(b"\n", start, at)
         last, at = index, at + 1
-        head = heads[index]
-        return _Placed(index, line, head if isinstance(head, _Record) else _decode_record(bodies[index]))
+        return _Placed(index, line, _decode_record(bodies[index]))
 
-    return heads, place
+    return place
 
 
-def _parse_record(body: bytes, line: int) -> _Record:
-    """Parse one record; after it may stand colour codes, and a launcher's prefix where the next is merged to it."""
-    body, end_of_line, _ = body.partition(b"\n")
+def _parse_line_by_line(text: bytes) -> tuple[Sequence[_Head], Callable[[int], _Placed]]:
+    """Parse one record after the other, also those that two ranks wrote on one line, to name a line at fault."""
+    records, lines = [], []
+    for line, content in enumerate(text.split(b"\n"), start=1):
+        _, marker, body = content.partition(MARKER)
+        if not marker:
+            continue
+        try:
+            read = [_decode_record(body)]
+        except _UNREADABLE:
+            *merged, last = body.split(MARKER)
+            read = [*(_parse_record(piece, line, merged=True) for piece in merged), _parse_record(last, line)]
+        records += read
+        lines += [line] * len(read)
+    return records, lambda index: _Placed(index, lines[index], records[index])
+
+
+def _parse_record(body: bytes, line: int, *, merged: bool = False) -> _Record:
+    """Parse what only Python's json accepts; after it may stand colour codes, or a launcher's prefix of the next."""
     try:
         # json also takes NaN and Infinity, which Python's own writers put into logs
         text = body.decode("utf-8").strip()
         fields, end = json.JSONDecoder().raw_decode(text)
-        if end_of_line and _COLOUR.sub("", text[end:]).strip():
+        if not merged and _COLOUR.sub("", text[end:]).strip():
             raise ValueError(f"{text[end:]!r} after the record")
         head = msgspec.convert(fields, _AnyHead)
         value, metadata = (msgspec.Raw(json.dumps(fields.get(name)).encode()) for name in ("value", "metadata"))
@@ -223,22 +269,49 @@ def _parse_status(stop: _Placed) -> str:
 
 
 def _parse_evaluation(placed: _Placed) -> Evaluation:
-    line, record = placed.line, placed.record
-    metadata = _parse_object(record.metadata, line)
-    unit = next((name for name in PROGRESS if name in metadata), None)
-    if "metric" in metadata and unit == "epoch_num":  # v3.1 Stable Diffusion counts steps
-        unit = "step_num" if "step_num" in metadata else unit
-    if unit is None:
+    _, line, record = placed
+    try:
+        metadata = _decode_metadata(record.metadata)
+    except _UNREADABLE:
+        metadata = _parse_metadata(placed)
+    progress, unit = metadata.samples_count, "samples_count"
+    if progress is None:
+        progress, unit = metadata.epoch_num, "epoch_num"
+    if progress is None or (unit == "epoch_num" and metadata.metric and metadata.step_num is not None):
+        progress, unit = metadata.step_num, "step_num"  # v3.1 Stable Diffusion, which has metrics, counts steps
+    if progress is None:
         raise LogError(f"{record.key} has none of {', '.join(PROGRESS)} in its metadata", line)
-    progress, metric = metadata[unit], metadata.get("metric", "")
-    if not is_number(progress):
+    if not abs(progress) <= LARGEST:
         raise LogError(f"{record.key} has {unit} {progress!r}, expected a number", line)
-    if not isinstance(metric, str) or not metric.isprintable():
-        raise LogError(f"{record.key} has metric {metric!r}, expected text", line)
-    value = _parse_json(record.value, line)
-    # Mask R-CNN logs a dict of accuracies; its convergence needs none of them
-    number = float(value) if is_number(value) else math.nan
-    return Evaluation(record.time_ms, line, float(progress), unit, metric, number)
+    if not metadata.metric.isprintable():
+        raise LogError(f"{record.key} has metric {metadata.metric!r}, expected text", line)
+    try:
+        number = _decode_float(record.value)
+    except _UNREADABLE:
+        value = _parse_json(record.value, line)
+        # Mask R-CNN logs a dict of accuracies; its convergence needs none of them
+        number = float(value) if is_number(value) else math.nan
+    return Evaluation(record.time_ms, line, float(progress), unit, metadata.metric, number)
+
+
+def _are_plain(bodies: Sequence[bytes]) -> bool:
+    """Tell evaluations that are surely read without error, and of which the last one decides."""
+    try:
+        found = [evaluation.metadata for evaluation in _decode_plain(b"\n".join(bodies))]
+    except _UNREADABLE:
+        return False
+    return len(found) == len(bodies) and all(
+        one.samples_count is not None or one.epoch_num is not None for one in found
+    )
+
+
+def _parse_metadata(placed: _Placed) -> _Metadata:
+    """Parse metadata that only Python's json accepts, or name what is wrong in it."""
+    fields = _parse_object(placed.record.metadata, placed.line)
+    try:
+        return msgspec.convert(fields, _Metadata)
+    except msgspec.ValidationError as error:
+        raise LogError(f"{placed.record.key} has metadata with {error}", placed.line) from error
 
 
 def _find_convergence(evaluations: tuple[Evaluation, ...]) -> tuple[float | None, str]:

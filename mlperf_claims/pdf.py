@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 BROWSERS = ("chromium", "chromium-browser")
-HOW_TO_GET_ONE = "install one, for example: apt-get install chromium"
+HOW_TO_GET_ONE = "install one (apt-get install chromium), or name a browser of its kind in CHROMIUM"
 PATIENCE_S = 300
 
 
@@ -19,8 +19,8 @@ class PdfError(RuntimeError):
 
 
 def find_browser() -> str | None:
-    """Return the path of the first of BROWSERS that is installed; None if there is none."""
-    return next(filter(None, map(shutil.which, BROWSERS)), None)
+    """Return the path of the browser named in CHROMIUM, or of the first of BROWSERS; None if there is none."""
+    return next(filter(None, map(shutil.which, (os.environ.get("CHROMIUM", ""), *BROWSERS))), None)
 
 
 def print_page(page: Path, target: Path) -> None:

@@ -5,7 +5,6 @@ import contextlib
 import hashlib
 import itertools
 import os
-import posixpath
 import re
 import subprocess
 import threading
@@ -16,6 +15,7 @@ from typing import IO
 from urllib.parse import quote, urlsplit
 
 _SYMLINK = "120000"
+_LINKS_ON_A_PATH = 40  # that Linux follows
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _REDIRECTING = (  # git rev-parse --local-env-vars, but for configuration
     *(
@@ -53,10 +53,11 @@ class Source:
     """A results repository or folder, as found on disk; nothing is checked out."""
 
     root: Path
-    commit: str  # empty for a plain folder
-    url: str  # of the public repository; empty where none is known
-    files: tuple[File, ...]  # sorted by path; links within the source are followed, to folders too
-    absent: frozenset[str]  # blob ids that the tree names and the clone does not hold, and the empty one
+    commit: str = ""  # empty for a plain folder
+    url: str = ""  # of the public repository; empty where none is known
+    files: tuple[File, ...] = ()  # sorted by path; links within the source are followed, to folders too
+    absent: frozenset[str] = frozenset()  # blob ids that the tree names and the clone does not hold, and the empty one
+    unread_links: tuple[str, ...] = ()  # blob ids of links that the clone does not hold
 
     @property
     def name(self) -> str:
@@ -114,12 +115,12 @@ def clone(url: str, target: Path, *, commit: str) -> None:
 
 
 def fetch_absent(source: Source, files: Sequence[File]) -> Source:
-    """Fetch the blobs of these files that a partial clone lacks, all in one request.
+    """Fetch the blobs of these files, and of links, that a partial clone lacks, all in one request.
 
     Returns: the source with what is still absent.
     Raises: SourceError with git's own words if the remote does not hand them out.
     """
-    blobs = sorted({file.blob for file in files} & source.absent - {""})
+    blobs = sorted({*source.unread_links, *({file.blob for file in files} & source.absent - {""})})
     if not blobs:
         return source
     _run_git(
@@ -148,32 +149,57 @@ def _open_git(root: Path, commit: str) -> Source:
     entries = [(*head.split(), path) for head, path in (line.split("\t", 1) for line in listing)]
     held = _list_held(root)
     blobs = {path: blob for mode, kind, blob, path in entries if kind == "blob" and mode != _SYMLINK}
-    symlinks = [File(path, blob) for mode, _, blob, path in entries if mode == _SYMLINK]
-    unread = [file for file in symlinks if file.blob not in held]  # until they are fetched, as any file
-    links = {path: "" for _, kind, _, path in entries if kind != "blob"}
-    if read := [file for file in symlinks if file.blob in held]:
-        texts = _read_git(Source(root, commit, "", (), frozenset()), read)
-        links |= {file.path: text.decode("utf-8", "surrogateescape") for file, text in texts}
-    files = (*itertools.starmap(File, blobs.items()), *unread, *_follow(links, blobs))
+    symlinks = {path: blob for mode, _, blob, path in entries if mode == _SYMLINK}
+    readable = [File(path, blob) for path, blob in symlinks.items() if blob in held]
+    texts = _read_git(Source(root, commit), readable) if readable else ()
+    links = {file.path: text.decode("utf-8", "surrogateescape") for file, text in texts}
+    unread = {path: "" for _, _, _, path in entries if path not in blobs and path not in links}  # submodules, too
+    files = (*itertools.starmap(File, blobs.items()), *_follow(links | unread, blobs))
     absent = frozenset(file.blob for file in files if file.blob not in held)
-    return Source(root, commit, _read_url(root), tuple(sorted(files, key=lambda file: file.path)), absent)
+    unread_links = tuple(sorted({blob for path, blob in symlinks.items() if path in unread}))
+    return Source(root, commit, _read_url(root), _sort_by_path(files), absent, unread_links)
+
+
+def _sort_by_path(files: Iterable[File]) -> tuple[File, ...]:
+    return tuple(sorted(files, key=lambda file: file.path))
 
 
 def _follow(links: Mapping[str, str], blobs: Mapping[str, str]) -> Iterator[File]:
     """List what links lead to, under their own paths; one that leads to nothing in the source has no blob."""
-    paths = sorted(blobs)
+    paths = sorted([*blobs, *links])
     for path in links:
-        end, passed = path, set()
-        while end in links and end not in passed:
-            passed.add(end)
-            end = posixpath.normpath(posixpath.join(posixpath.dirname(end), links[end] or "/"))
-        inside = paths[bisect.bisect(paths, f"{end}/") : bisect.bisect(paths, f"{end}0")]  # 0 comes after /
+        end = _resolve(path, links)
+        inside = paths[bisect.bisect_left(paths, f"{end}/") : bisect.bisect_left(paths, f"{end}0")]  # 0 comes after /
         if end in blobs:
             yield File(path, blobs[end], end)
-        elif inside:
-            yield from (File(path + name.removeprefix(end), blobs[name], name) for name in inside)
+        elif end and inside:
+            for name in inside:
+                stored_at = _resolve(name, links)
+                yield File(path + name.removeprefix(end), blobs.get(stored_at, ""), stored_at)
         else:
             yield File(path, "")
+
+
+def _resolve(path: str, links: Mapping[str, str]) -> str:
+    """Follow every link on a path, as a file system does; empty if it leaves the source or never ends."""
+    passed, rest, followed = [], path.split("/"), 0
+    while rest:
+        match rest.pop(0):
+            case "" | ".":
+                continue
+            case "..":
+                if not passed:
+                    return ""
+                passed.pop()
+            case name:
+                passed.append(name)
+        if (target := links.get("/".join(passed))) is not None:
+            followed += 1
+            if not target or target.startswith("/") or followed > _LINKS_ON_A_PATH:
+                return ""
+            passed.pop()
+            rest = [*target.split("/"), *rest]
+    return "/".join(passed)
 
 
 def _list_held(root: Path) -> set[str]:
@@ -239,14 +265,23 @@ def _ask(stdin: IO[bytes], files: Sequence[File]) -> None:
 
 
 def _open_folder(root: Path) -> Source:
-    found = sorted(path for path in root.rglob("*") if path.is_symlink() or not path.is_dir())
+    found = sorted(_list_folder(root))
     names = {path.relative_to(root).as_posix(): path for path in found}
     blobs = {name: _hash_blob(path) for name, path in names.items() if path.is_file() and not path.is_symlink()}
     others = {name: path for name, path in names.items() if name not in blobs}
     links = {name: str(path.readlink()) if path.is_symlink() else "" for name, path in others.items()}
     files = (*itertools.starmap(File, blobs.items()), *_follow(links, blobs))
     absent = frozenset(file.blob for file in files if not file.blob)
-    return Source(root, "", "", tuple(sorted(files, key=lambda file: file.path)), absent)
+    return Source(root, files=_sort_by_path(files), absent=absent)
+
+
+def _list_folder(root: Path) -> Iterator[Path]:
+    def refuse(error: OSError) -> None:
+        raise SourceError(f"{error.filename}: {error.strerror}, expected a readable folder") from error
+
+    for folder, folders, names in os.walk(root, onerror=refuse):
+        inside = (Path(folder) / name for name in (*folders, *names))
+        yield from (path for path in inside if path.is_symlink() or not path.is_dir())
 
 
 def _hash_blob(path: Path) -> str:
@@ -286,4 +321,5 @@ def _git(root: Path | None, *arguments: str) -> list[str]:
 
 def _environment() -> dict[str, str]:
     """Return the environment without what git sets in hooks, which names another repository than ours."""
-    return {name: value for name, value in os.environ.items() if name not in _REDIRECTING}
+    given = {name: value for name, value in os.environ.items() if name not in _REDIRECTING}
+    return given | {"GIT_NO_REPLACE_OBJECTS": "1"}  # a blob is what its id says

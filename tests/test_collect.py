@@ -262,6 +262,19 @@ def test_link_is_fetched_with_what_it_leads_to(run, load, pins, tmp_path):
     assert [row["stop_ms"] for row in load("runs")] == ["61000", "91000", "61000"]
 
 
+def test_linked_folder_is_fetched_with_what_it_leads_to(run, load, pins, tmp_path):
+    """From a clone without contents, a system's folder that is a link has the runs of the folder behind it."""
+    results = tmp_path / "raw/training_results_v5.0/Org/results"
+    results.mkdir(parents=True)
+    (results / "twin").symlink_to("box")
+    twin = {"training_results_v5.0/Org/systems/twin.json": json.dumps(SYSTEM)}
+    run(twin)
+    status, _, _ = run(twin, arguments=pins())
+    assert status == 0
+    rows = [(row["system"], row["run"], row["path"]) for row in load("runs")]
+    assert rows[3:] == [("twin", run_, f"Org/results/box/tiny/result_{run_}.txt") for run_ in "012"]
+
+
 def test_link_that_leads_nowhere_is_an_absent_log(run, load, tmp_path):
     """A log that is a link to nothing is counted and named, and the others are read."""
     path = tmp_path / "raw" / LOG_PATH
@@ -272,7 +285,7 @@ def test_link_that_leads_nowhere_is_an_absent_log(run, load, tmp_path):
     assert [(row["logs"], row["logs_absent"]) for row in load("results")] == [("3", "1")]
     assert len(load("runs")) == 2
     assert any("1 of 3 logs absent: Org/results/box/tiny/result_1.txt" in line for line in printed)
-    assert any("1 links or submodules that lead to no file of it: Org/results/box" in line for line in printed)
+    assert any("1 links or submodules that lead to no file here: Org/results/box" in line for line in printed)
 
 
 def test_text_with_a_line_end_survives_the_csv(run, load):
@@ -316,6 +329,15 @@ def test_same_round_twice_is_an_error(run, is_untouched):
     status, _, (said, *_) = run(copy)
     assert (status, said) == (1, "rounds: 1 keys more than once: ('v5.0',)")
     assert is_untouched()
+
+
+def test_table_that_is_a_folder_stops_before_anything_is_written(run, tmp_path):
+    """One table that cannot be replaced leaves the others as they were, too."""
+    (tmp_path / "out/results.csv").mkdir(parents=True)
+    status, _, said = run()
+    assert (status, said[-1]) == (1, "nothing was written")
+    assert "results.csv is a folder, expected a file or nothing" in said[0]
+    assert (tmp_path / "out/runs.csv").read_text() == "earlier"
 
 
 def test_output_that_cannot_be_written_is_one_message(run, tmp_path, capsys):

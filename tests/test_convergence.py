@@ -107,6 +107,20 @@ def test_least_accepted_mean(reference, runs, least):
     assert accepted_mean(reference, runs=runs) == pytest.approx(least, rel=1e-4)
 
 
+@pytest.mark.parametrize(("runs_left", "runs"), [(-1, 10), (1, 2), (2, 2)])
+def test_too_few_runs_are_no_test(runs_left, runs):
+    """A reference of one run, or a benchmark of two, has no least mean, and is no error."""
+    assert math.isnan(accepted_mean(Point(8, 100, 10, runs_left), runs=runs))
+
+
+def test_reference_of_too_few_runs_gives_no_factor():
+    """Two reference runs leave none to average, so there is neither a mean nor a factor."""
+    key = dict(zip(RESULT_KEY, ("v1", "Org", "box", "tiny"), strict=True))
+    runs = pd.DataFrame([key | {"converged_at": at, "global_batch_size": 8} for at in (70, 80, 90)])
+    (row,) = recompute_factors(runs, make_reference({8: [100.0] * 2})).to_dict("records")
+    assert [math.isnan(row[name]) for name in ("reference_mean", "accepted_mean", "recomputed_factor")] == [True] * 3
+
+
 def test_spread_of_a_reference_point():
     """Over all runs, the extremes too: 10, 20, 30 and 40 are 15, 5, 5 and 15 from 25, and √(500 / 4) is 11.18."""
     ((point,),) = list_points(make_reference({8: [10, 40, 20, 30]})).values()

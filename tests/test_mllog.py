@@ -5,6 +5,7 @@ import json
 import math
 
 import conftest
+import msgspec
 import pytest
 from conftest import MARK
 from hypothesis import HealthCheck, example, given, settings
@@ -224,8 +225,11 @@ def test_bad_log_is_named_with_its_line(text, words, line):
         (raw("global_batch_size", value="NaN"), "global_batch_size is nan, expected a whole number"),
         (record("global_batch_size", value=1.5), "global_batch_size is 1.5, expected a whole number"),
         (evaluation(), "eval_accuracy has none of samples_count, epoch_num, step_num"),
-        (evaluation(samples_count=True), "samples_count True, expected a number"),
-        (evaluation(samples_count="8"), "samples_count '8', expected a number"),
+        (
+            evaluation(samples_count=True),
+            "metadata with Expected `int | float | null`, got `bool` - at `.samples_count`",
+        ),
+        (evaluation(samples_count="8"), "metadata with Expected `int | float | null`, got `str` - at `.samples_count`"),
         (evaluation(samples_count=math.inf), "samples_count inf, expected a number"),
         (evaluation(math.nan, samples_count=8), "nan, expected a finite number"),  # `tables` refuses it later
         (raw("init_start", time_ms="-Infinity"), "-inf, expected a finite number"),  # as well
@@ -290,7 +294,7 @@ def test_any_bytes_are_a_log_or_a_log_error(text):
     assert parses_or_is_refused(text)
 
 
-def test_only_the_evaluations_of_convergence_are_kept_on_request():
+def test_quick_reading_keeps_the_evaluations_that_decide():
     """One metric: the last evaluation before run_stop; two of them, all, since each step needs both."""
     one = [evaluation(1500 + count, samples_count=count) for count in (1, 2, 3)]
     two = [evaluation(1600, 80, step_num=5, metric="FID"), evaluation(1700, 0.2, step_num=5, metric="CLIP")]
@@ -299,6 +303,69 @@ def test_only_the_evaluations_of_convergence_are_kept_on_request():
         every, few = parse_log(text), parse_log(text, all_evaluations=False)
         assert [found.line for found in few.evaluations] == kept
         assert dataclasses.replace(few, evaluations=every.evaluations) == every
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        evaluation(),
+        evaluation(samples_count="8"),
+        evaluation(samples_count=True),
+        evaluation(samples_count=1, metric="\u202e"),
+        raw("eval_accuracy", metadata="[]"),
+        raw("eval_accuracy", metadata=f'{{"samples_count": {HUGE}}}'),
+        raw("eval_accuracy", metadata='{"epoch_num": "x", "samples_count": null}'),
+    ],
+    ids=lambda line: line[:90],
+)
+def test_quick_reading_refuses_the_same_logs(bad):
+    """Whose evaluations are kept decides nothing: a bad one in the middle is named with its line both times."""
+    text = log(START, bad, evaluation(samples_count=2), STOP)
+    for every in (True, False):
+        with pytest.raises(LogError, match=r"\(line 2\)$"):
+            parse_log(text, all_evaluations=every)
+
+
+TWO = '{"key": "a", "time_ms": 1}{"key": "b", "time_ms": 2}'
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ([MARK + TWO, START, STOP, MARK], r"1\}\{.* \(line 1\)$"),
+        ([START, STOP, MARK + TWO, MARK], r"\(line 3\)$"),
+        ([MARK, START, STOP, MARK + TWO], r"'' after the marker.* \(line 1\)$"),
+        ([MARK + '{"key": "a",', MARK + '"time_ms": 1}', START, STOP, MARK + TWO], r"\(line 1\)$"),
+        ([MARK + TWO, START, evaluation(samples_count=1), MARK, STOP], r"\(line 1\)$"),
+    ],
+)
+def test_lines_of_two_records_and_of_none_do_not_cancel_out(lines, words):
+    """As many records as lines is not enough: each line has to be one."""
+    for every in (True, False):
+        with pytest.raises(LogError, match=words):
+            parse_log(log(*lines), all_evaluations=every)
+
+
+@pytest.mark.parametrize("odd", [raw("any", value='"caf\udce9"'), raw("any", value='"grep :::MLLOG file"')])
+def test_line_that_is_read_alone_is_read_beside_any_other(odd):
+    """What one log may hold does not depend on whether another of its lines says NaN."""
+    nan = evaluation(1500, math.nan, samples_count=2)
+    assert parse_log(log(START, odd, STOP)).stop_line == parse_log(log(START, odd, STOP, nan)).stop_line == 3
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_text_after_the_last_record_is_refused(end):
+    """With or without a line end, since a record that something follows may be two, of which one is cut."""
+    with pytest.raises(LogError, match="expected a JSON object with key and time_ms"):
+        parse_log(log(START, STOP + "garbage", end=end) if end else (START + "\n" + STOP + "garbage").encode())
+
+
+def test_problem_of_any_size_is_told_in_a_few_words():
+    """A log that quotes itself without end does not fill the table of runs."""
+    with pytest.raises(LogError) as caught:
+        parse_log(log(*[START] * 5000, STOP))
+    assert len(str(caught.value)) < 600
+    assert str(caught.value).startswith("5000 run_start records on lines 1, 2, 3")
 
 
 @PATIENT
@@ -325,5 +392,5 @@ def test_noise_between_records_changes_only_line_numbers(noises):
     noisy = b"".join(b"\n".join([*noise, one]) for noise, one in zip(noises, records, strict=True))
     _, start, evaluated, stop = (i + sum(len(noise) for noise in noises[:i]) for i in range(1, 5))
     quiet = parse_log(b"".join(records))
-    moved = (dataclasses.replace(quiet.evaluations[0], line=evaluated),)
+    moved = (msgspec.structs.replace(quiet.evaluations[0], line=evaluated),)
     assert parse_log(noisy) == dataclasses.replace(quiet, start_line=start, stop_line=stop, evaluations=moved)

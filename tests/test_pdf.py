@@ -37,6 +37,7 @@ def test_page_is_printed(page, tmp_path):
 def test_without_a_browser_it_says_how_to_get_one(page, tmp_path, monkeypatch):
     """No Chromium is an error in words."""
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CHROMIUM", raising=False)
     with pytest.raises(pdf.PdfError, match=r"found none of chromium, .*apt-get install chromium"):
         pdf.print_page(page, tmp_path / "page.pdf")
 
@@ -46,7 +47,7 @@ def test_without_a_browser_it_says_how_to_get_one(page, tmp_path, monkeypatch):
 )
 def test_browser_that_fails_leaves_nothing(page, tmp_path, monkeypatch, script, words):
     """What the browser said is passed on, and no file is left, nor the old one lost."""
-    monkeypatch.setenv("PATH", make_browser(tmp_path, script) + ":/usr/bin:/bin")
+    monkeypatch.setenv("CHROMIUM", make_browser(tmp_path, script) + "/chromium")
     (tmp_path / "page.pdf").write_text("older")
     with pytest.raises(pdf.PdfError, match=words):
         pdf.print_page(page, tmp_path / "page.pdf")

@@ -11,7 +11,9 @@ from mlperf_claims.sources import SourceError, clone, fetch_absent, link, open_s
 FILES = {"Org + Co/results/a b.txt": b"one\n", "big.bin": b"\0\xff" * 5000, "empty": b"", "x.txt": b"two\r\n"}
 LINKS = {  # path: where it leads
     **{"link.txt": "x.txt", "twice.txt": "./link.txt", "linked": "Org + Co/results", "Org + Co/back": "../big.bin"},
-    **{"absolute": "/etc/hostname", "loop": "loop", "missing": "nothing.txt", "outside": "../../x.txt"},
+    **{"deep/one/two/f.txt": "../../../x.txt", "dl": "deep/one/two", "up.txt": "dl/../f.txt", "x.txt0": "x.txt"},
+    **{"through.txt": "dl/f.txt", "absolute": "/etc/hostname", "loop": "loop", "missing": "nothing.txt"},
+    **{"outside": "../../x.txt"},
 }
 NOWHERE = "0" * 39 + "1"  # a commit that no repository has
 
@@ -172,12 +174,17 @@ def test_environment_of_a_git_hook_does_not_redirect(work, partial, monkeypatch)
 def test_links_are_followed_within_the_source(work, git):
     """A link stands for the file, or the files of the folder, it leads to; other links have no content."""
     for path, target in LINKS.items():
+        (work / path).parent.mkdir(parents=True, exist_ok=True)
         (work / path).symlink_to(target)
+    for path in ("f.txt", "deep/one/f.txt"):
+        (work / path).write_text(path)
     commit_all(git, work)
     git("update-index", "--add", "--cacheinfo", f"160000,{NOWHERE},module", cwd=work)
     git("commit", "--quiet", "--message=module", cwd=work)
     (deep,) = [path for path in FILES if "/" in path]
     followed = {"link.txt": "x.txt", "twice.txt": "x.txt", "linked/a b.txt": deep, "Org + Co/back": "big.bin"}
+    followed |= {"deep/one/two/f.txt": "x.txt", "dl/f.txt": "x.txt", "x.txt0": "x.txt", "through.txt": "x.txt"}
+    followed |= {"up.txt": "deep/one/f.txt"}  # as a file system does, and not the f.txt beside the link
     nowhere = ["absolute", "loop", "missing", "outside"]
     for module in (["module"], []):
         source = open_source(work)
@@ -186,9 +193,20 @@ def test_links_are_followed_within_the_source(work, git):
         links = [file for file in source.files if file.stored_at]
         assert {file.path: file.content_path for file in links} == followed
         assert {file.path: text for file, text in read_files(source, links)} == {
-            path: FILES[target] for path, target in followed.items()
+            path: FILES.get(target, target.encode()) for path, target in followed.items()
         }
+        assert all(
+            (work / path).read_bytes() == FILES.get(target, target.encode()) for path, target in followed.items()
+        )
         shutil.rmtree(work / ".git", ignore_errors=True)  # and once more as a plain folder
+
+
+def test_blob_is_read_and_not_what_replaces_it(work, git):
+    """Git can be told to give another content for an id; what a blob's id says is what is read."""
+    git("replace", git("hash-object", "x.txt", cwd=work), git("hash-object", "big.bin", cwd=work), cwd=work)
+    source = open_source(work)
+    (file,) = [file for file in source.files if file.path == "x.txt"]
+    assert [text for _, text in read_files(source, [file])] == [FILES["x.txt"]]
 
 
 def test_name_that_is_not_utf8_is_read(work, git):
