@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -103,7 +103,8 @@ def collect(sources: Iterable[Source], *, evals_of: frozenset[tuple[str, str]]) 
         for source in sources:
             if match := _ROUND.fullmatch(source.name):
                 rounds.add(round_ := match[1])
-                reading += [readers.submit(_read_runs, source, round_, part, evals_of) for part in _split_logs(source)]
+                bare = replace(source, files=(), absent=frozenset())  # each part brings its files
+                reading += [readers.submit(_read_runs, bare, round_, part, evals_of) for part in _split_logs(source)]
                 _collect_round(collected, source, round_)
             elif any(_REFERENCE.fullmatch(file.path) for file in source.files):
                 references.append(source)

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 from urllib.parse import quote, urlsplit
 
 _SYMLINK = "120000"
@@ -35,8 +35,7 @@ class SourceError(ValueError):
     """A folder that cannot be read as a source."""
 
 
-@dataclass(frozen=True)
-class File:
+class File(NamedTuple):
     """One file of a source: its path inside it, and the id git gives its content."""
 
     path: str
@@ -157,11 +156,7 @@ def _open_git(root: Path, commit: str) -> Source:
     files = (*itertools.starmap(File, blobs.items()), *_follow(links | unread, blobs))
     absent = frozenset(file.blob for file in files if file.blob not in held)
     unread_links = tuple(sorted({blob for path, blob in symlinks.items() if path in unread}))
-    return Source(root, commit, _read_url(root), _sort_by_path(files), absent, unread_links)
-
-
-def _sort_by_path(files: Iterable[File]) -> tuple[File, ...]:
-    return tuple(sorted(files, key=lambda file: file.path))
+    return Source(root, commit, _read_url(root), tuple(sorted(files)), absent, unread_links)
 
 
 def _follow(links: Mapping[str, str], blobs: Mapping[str, str]) -> Iterator[File]:
@@ -272,7 +267,7 @@ def _open_folder(root: Path) -> Source:
     links = {name: str(path.readlink()) if path.is_symlink() else "" for name, path in others.items()}
     files = (*itertools.starmap(File, blobs.items()), *_follow(links, blobs))
     absent = frozenset(file.blob for file in files if not file.blob)
-    return Source(root, files=_sort_by_path(files), absent=absent)
+    return Source(root, files=tuple(sorted(files)), absent=absent)
 
 
 def _list_folder(root: Path) -> Iterator[Path]:
