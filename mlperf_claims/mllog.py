@@ -309,8 +309,8 @@ def _parse_metadata(placed: _Placed) -> _Metadata:
     """Parse metadata that only Python's json accepts, or name what is wrong in it."""
     fields = _parse_object(placed.record.metadata, placed.line)
     try:
-        return msgspec.convert(fields, _Metadata)
-    except msgspec.ValidationError as error:
+        return msgspec.convert({name: fields[name] for name in (*PROGRESS, "metric") if name in fields}, _Metadata)
+    except _UNREADABLE as error:
         raise LogError(f"{placed.record.key} has metadata with {error}", placed.line) from error
 
 

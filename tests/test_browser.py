@@ -154,8 +154,8 @@ def test_link_from_the_table_opens_the_evidence(open_page):
     link = page.locator("section.notebook > .table td.claim a").first
     target = link.get_attribute("href")
     link.click()
-    evidence = page.locator(f"{target} details.evidence")
-    assert evidence.get_attribute("open") is not None
+    evidence = page.locator(f"{target} details.evidence[open]")
+    evidence.wait_for()
     assert "#L" in evidence.locator("a").first.get_attribute("href")
 
 
@@ -215,8 +215,8 @@ def test_every_figure_of_a_headline_leads_to_its_evidence(open_page):
     for figure in figures.all():
         target = figure.get_attribute("href")
         figure.click()
-        evidence = page.locator(f"{target} details.evidence")
-        assert evidence.get_attribute("open") is not None
+        evidence = page.locator(f"{target} details.evidence[open]")
+        evidence.wait_for()
         text = evidence.inner_text()
         assert all(
             word in text for word in ("blob", "commit", "(run_start)", "(run_stop)", "scaling factor", "result_")

@@ -261,6 +261,8 @@ def parses_or_is_refused(text):
         raw("eval_accuracy", metadata='{"samples_count": 1, "metric": ["FID"]}'),
         raw("anything", value='"\\ud800"'),  # half a surrogate pair
         raw('seed", "key": "other'),  # a key given twice
+        raw("eval_accuracy", metadata='{"samples_count": 1, "a\\ud800": 1}'),
+        raw("eval_accuracy", metadata='{"samples_count": 1, "metric": "\\ud800"}'),
     ],
     ids=lambda line: line[:60],
 )
