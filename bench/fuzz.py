@@ -3,17 +3,18 @@
     python bench/fuzz.py COUNT [SEED]
 
 Each input is a small valid log changed at random: bytes flipped, cut, doubled, lines swapped or
-merged, numbers and keys replaced. A log must come out as a record or as a LogError; anything else
-stops the run and prints the input.
+merged, numbers and keys replaced. A log must come out as a record or as a LogError, and as the same
+one whether all evaluations are kept or not; anything else stops the run and prints the input.
 """
 
+import dataclasses
 import json
 import random
 import sys
 import time
 from collections import Counter
 
-from mlperf_claims.mllog import MARKER, LogError, parse_log
+from mlperf_claims.mllog import MARKER, Log, LogError, parse_log
 
 
 def record(time_ms: int, key: str, value: object = None, **metadata: object) -> bytes:
@@ -64,16 +65,24 @@ def main() -> None:
     for _ in range(count):
         text = mangle(b"\n".join(RECORDS) + b"\n", chance)
         try:
-            parse_log(text)
-            outcomes["records"] += 1
-        except LogError:
-            outcomes["log errors"] += 1
+            every, few = (read(text, all_evaluations=wanted) for wanted in (True, False))
         except BaseException:
             print(f"neither a record nor a LogError for {text!r}")
             raise
+        if every != few:
+            sys.exit(f"{every} with all evaluations, {few} with those that decide, for {text!r}")
+        outcomes["log errors" if isinstance(every, str) else "records"] += 1
     took = time.perf_counter() - start
     print(f"{count:,} inputs with seed {seed}: " + ", ".join(f"{n:,} {what}" for what, n in sorted(outcomes.items())))
     print(f"{took:.0f} s")
+
+
+def read(text: bytes, *, all_evaluations: bool) -> Log | str:
+    """Return the facts but for the evaluations, or what is wrong."""
+    try:
+        return dataclasses.replace(parse_log(text, all_evaluations=all_evaluations), evaluations=())
+    except LogError as error:
+        return str(error)
 
 
 def mangle(text: bytes, chance: random.Random) -> bytes:
