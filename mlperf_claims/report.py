@@ -267,6 +267,8 @@ def _link_claims(table: str, claims: frozenset[str]) -> str:
     # pandas' own tables bring a style element of their own, which the page has no use for
     table = re.sub(r"<div>\s*<style.*?</style>\s*<table border=\"1\"", f"{FRAME}<table", table, flags=re.DOTALL)
     table = table.replace("<th></th>", "<td></td>")  # above their index
+    head, end_of_head, body = table.partition("</thead>")
+    table = head.replace("<th>", '<th scope="col">') + end_of_head + body.replace("<th>", '<th scope="row">')
     return re.sub(r"<tr>.*?</tr>", link_row, table, flags=re.DOTALL)
 
 

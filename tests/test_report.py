@@ -183,6 +183,14 @@ def test_page_has_one_h1(small):
     assert [text for text, _ in page.find("h2")][:3] == ["Every claim", "Speed-up", "Speed-up"]
 
 
+def test_every_heading_of_a_table_says_what_it_heads(small):
+    """Also in the tables that pandas writes, a heading is of a column or of a row."""
+    page, _ = small
+    headings = [attributes for _, attributes in page.find("th")]
+    assert len(headings) > 10
+    assert {attributes.get("scope") for attributes in headings} == {"col", "row"}
+
+
 def test_anchors_are_unique_and_every_link_meets_one(small):
     """Each id is there once, also of headings alike, and each link within the page has its target."""
     page, _ = small
