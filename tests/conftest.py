@@ -95,3 +95,9 @@ def pins(tmp_path, git):
         return ("--pins", str(tmp_path / "pins.csv"), "--clones", str(tmp_path / "clones"))
 
     return pin
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in red what was skipped and why, since a skipped check looks like one that passed."""
+    for reason in sorted({report.longrepr[2] for report in terminalreporter.stats.get("skipped", [])}):
+        terminalreporter.write_sep("!", reason.removeprefix("Skipped: "), red=True, bold=True)
