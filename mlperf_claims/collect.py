@@ -17,7 +17,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mlperf_claims import articles, paths
 from mlperf_claims.mllog import Log, LogError, is_number, parse_log
@@ -75,6 +75,14 @@ _WANTED = re.compile("|".join(f"(?:{pattern.pattern})" for pattern in (_LOG, _SC
 
 class CollectError(ValueError):
     """Everything that stops the tables from being written, a line each."""
+
+
+class Rule(NamedTuple):
+    """How a benchmark is scored."""
+
+    runs: int  # of a result
+    dropped: int  # of them, from each end before the mean
+    accepted_sooner: int  # samples that it may converge before what the test of significance accepts
 
 
 @dataclass
@@ -229,26 +237,15 @@ def _compare_rows(name: str, stored: str, derived: str) -> Iterator[str]:
 
 
 @cache
-def load_rules() -> dict[str, tuple[int, int, int]]:
-    """Load `data/benchmarks.csv`: benchmark: (runs, runs dropped from each end, samples it may converge sooner)."""
-    columns = ("runs", "dropped", "accepted_sooner")
+def load_rules() -> dict[str, Rule]:
+    """Load `data/benchmarks.csv`: the rule of each benchmark that has one."""
     with paths.BENCHMARKS.open(newline="", encoding="utf-8") as stream:
-        return {row["benchmark"]: tuple(int(row[name]) for name in columns) for row in csv.DictReader(stream)}
+        return {row["benchmark"]: Rule(*(int(row[name]) for name in Rule._fields)) for row in csv.DictReader(stream)}
 
 
-def runs_dropped(benchmark: str) -> int:
-    """Return how many runs are dropped from each end before the mean; one for a benchmark without a rule."""
-    return load_rules()[benchmark][1] if benchmark in load_rules() else 1
-
-
-def runs_wanted(benchmark: str) -> int:
-    """Return how many runs a result has; for a benchmark without a rule, as many as leave one to average."""
-    return load_rules()[benchmark][0] if benchmark in load_rules() else 2 * runs_dropped(benchmark) + 1
-
-
-def samples_sooner(benchmark: str) -> int:
-    """Return how many samples sooner than the test of significance says a benchmark may converge."""
-    return load_rules()[benchmark][2] if benchmark in load_rules() else 0
+def rule_of(benchmark: str) -> Rule:
+    """Return the rule of a benchmark, or the general one, which leaves one run to average."""
+    return load_rules().get(benchmark, Rule(runs=3, dropped=1, accepted_sooner=0))
 
 
 def is_wanted(file: File) -> bool:
@@ -345,7 +342,7 @@ def _judge_unreadable(collected: Collected) -> None:
             unreadable[tuple(row[column] for column in RESULT_KEY)].append(message)
     for (*_, benchmark), messages in sorted(unreadable.items()):
         # one unreadable log can stand for the run that did not converge; more leave no score
-        usable = len(messages) <= runs_dropped(benchmark)
+        usable = len(messages) <= rule_of(benchmark).dropped
         (collected.notes if usable else collected.problems).extend(sorted(messages))
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pandas as pd
 from scipy.special import stdtrit
 
-from mlperf_claims.collect import RESULT_KEY, runs_dropped, runs_wanted, samples_sooner
+from mlperf_claims.collect import RESULT_KEY, rule_of
 
 # Source of the procedure: MLPerf training_rules.adoc, "Reference Convergence Points", and MLCommons' `rcp_checker`.
 SIGNIFICANCE = 0.05  # of the test whether a submission converged too soon
@@ -97,7 +97,7 @@ def list_points(reference: pd.DataFrame) -> dict[tuple[str, str], list[Point]]:
     means = reference.groupby(["round", "benchmark", "batch_size"])["converged_at"].agg(list)
     points: dict[tuple[str, str], list[Point]] = {}
     for (round_, benchmark, batch_size), values in means.items():
-        drop = runs_dropped(benchmark)
+        drop = rule_of(benchmark).dropped
         # -1 and less: too few runs for a mean; 0 is for what lies between points
         runs_left = len(values) - 2 * drop or -1
         point = Point(batch_size, mean_convergence(values, drop=drop), pstdev(values), runs_left)
@@ -121,12 +121,13 @@ def recompute_factors(runs: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFra
     for key, group in converged[["converged_at", "global_batch_size"]]:
         sizes = group["global_batch_size"].dropna().unique()
         size = float(sizes[0]) if len(sizes) == 1 else math.nan
-        own = mean_convergence(list(group["converged_at"]), drop=runs_dropped(key[-1]))
+        own = mean_convergence(list(group["converged_at"]), drop=rule_of(key[-1]).dropped)
         reference_point = find_reference(points.get((key[0], key[-1]), []), size)
         wanted, least, factor = math.nan, math.nan, math.nan
         if reference_point:
             wanted = reference_point.mean
-            least = accepted_mean(reference_point, runs=runs_wanted(key[-1])) - samples_sooner(key[-1])
+            rule = rule_of(key[-1])
+            least = accepted_mean(reference_point, runs=rule.runs) - rule.accepted_sooner
             factor = max(1.0, wanted / own) if math.isfinite(wanted) and math.isfinite(own) else math.nan
         rows.append((*key, size, own, wanted, least, factor))
     columns = [*RESULT_KEY, "batch_size", "submission_mean", "reference_mean", "accepted_mean", "recomputed_factor"]

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pandas as pd
 
-from mlperf_claims.collect import RESULT_KEY, runs_dropped, runs_wanted
+from mlperf_claims.collect import RESULT_KEY, rule_of
 
 # Time from the first init_start to init_stop; a run that took longer is rejected by the compliance
 # checker (mlperf_logging, common.yaml: 30 min closed, 240 min open in every ruleset since v2.0).
@@ -58,7 +58,7 @@ def mark_runs(runs: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
     )
     counted_min = runs["time_to_train_min"].where(runs["not_counted"] == "", math.inf)
     grouped = counted_min.groupby([runs[column] for column in RESULT_KEY])
-    drop = runs["benchmark"].map(runs_dropped)
+    drop = runs["benchmark"].map(lambda benchmark: rule_of(benchmark).dropped)
     rank, size = grouped.rank(method="first"), grouped.transform("size")
     runs["averaged"] = (rank > drop) & (rank <= size - drop) & (counted_min < math.inf)
     return runs
@@ -82,7 +82,7 @@ def score_results(results: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     scored = results.merge(scores, on=key, how="left", validate="one_to_one")
     scored["no_score"] = scored["no_score"].fillna("no log could be read")
     there = scored["logs"] - scored["logs_absent"]
-    wanted = scored["benchmark"].map(runs_wanted)
+    wanted = scored["benchmark"].map(lambda benchmark: rule_of(benchmark).runs)
     few = (scored["logs_absent"] > 0) & (there < wanted)
     scored.loc[few, "wall_clock_min"] = math.nan
     scored.loc[few, "no_score"] = there.astype(str) + " of " + scored["logs"].astype(str) + " logs are there, too few"
@@ -93,7 +93,7 @@ def score_results(results: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
 def _score_one(run_min: list[float], benchmark: str) -> dict:
     uncounted = {"runs_not_counted": sum(map(math.isinf, run_min))}
     try:
-        minutes = score_olympic_min(run_min, drop=runs_dropped(benchmark))
+        minutes = score_olympic_min(run_min, drop=rule_of(benchmark).dropped)
     except ScoreError as error:
         return uncounted | {"wall_clock_min": math.nan, "no_score": str(error)}
     return uncounted | {"wall_clock_min": minutes, "no_score": ""}
