@@ -251,12 +251,10 @@ def explain(finding: Finding) -> str:
 def summarise(findings: Sequence[Finding]) -> tuple[str, ...]:
     """Return the outcome in two sentences: of all claims, and of the headline claims where there are any."""
     counts = {verdict: sum(finding.verdict == verdict for finding in findings) for verdict in VERDICTS}
-    answered = sum(finding.recomputed is not None for finding in findings)
-    parts = [f"{count} {'is' if count == 1 else 'are'} {verdict}" for verdict, count in counts.items() if count]
-    beyond = len(findings) - answered
-    sentence = f"Of {len(findings)} claims, the public logs can answer {answered}: " if beyond else "Of the claims, "
-    unanswered = (UNVERIFIABLE, NOT_YET)
-    said = [part for part in parts if not part.endswith(unanswered)]
+    beyond = counts.pop(UNVERIFIABLE)
+    said = [f"{count} {'is' if count == 1 else 'are'} {verdict}" for verdict, count in counts.items() if count]
+    answerable = f"Of {len(findings)} claims, the public logs can answer {len(findings) - beyond}: "
+    sentence = answerable if beyond else "Of the claims, "
     first = f"{sentence}{_enumerate(said)}." if said else f"The public logs can answer none of {len(findings)} claims."
     headlines = [finding for finding in findings if finding.headline]
     return (first, _summarise_headlines(headlines)) if headlines else (first,)

@@ -317,3 +317,5 @@ def test_summary_counts_verdicts_and_names_headlines():
     )
     assert summarise([unverifiable]) == ("The public logs can answer none of 1 claims.",)
     assert summarise([findings[3]]) == ("Of the claims, 1 is confirmed.",)
+    later = leave_open(claim())
+    assert summarise([findings[3], later]) == ("Of the claims, 1 is confirmed and 1 is not yet audited.",)
