@@ -14,12 +14,12 @@ NAMES := ARTICLE JOBS LAB_OPTIONS PORT PYTHON RAW
 NOTEBOOKS := $(sort $(wildcard notebooks/*.ipynb))
 SUMMARY := $(BUILD)/notebooks/00-summary.ipynb
 EXECUTED := $(patsubst notebooks/%,$(BUILD)/notebooks/%,$(NOTEBOOKS))
-INPUTS := $(wildcard mlperf_claims/*.py) $(wildcard data/*.csv data/training/*.csv) data/articles/$(ARTICLE).yaml $(VENV)/installed
+INPUTS := $(wildcard mlperf_claims/*.py mlperf_claims/*/*.py) $(wildcard data/*.csv data/training/*.csv) data/articles/$(ARTICLE).yaml $(VENV)/installed
 quote = '$(subst ','\'',$(1))'
 # The README tells the findings of the default article.
 README := $(if $(filter $(DEFAULT),$(ARTICLE)),--readme README.md)
 OUTPUTS := $(BUILD)/report.html $(BUILD)/claims.json $(BUILD)/claims.csv $(BUILD)/claims.schema.json $(BUILD)/failures.txt
-PAGE := $(wildcard mlperf_claims/page/*)
+PAGE := $(wildcard mlperf_claims/report/template/*)
 
 # Notebooks run beside each other, one to a core.
 MAKEFLAGS += --no-print-directory --jobs=$(JOBS)
@@ -41,23 +41,23 @@ report: $(OUTPUTS)  ## Execute the notebooks and write the report
 	@echo $(BUILD)/report.html
 
 check: report  ## Compare the verdicts with the reviewed ones
-	@$(PY) -m mlperf_claims.review check $(ARTICLE) $(README)
+	@$(PY) -m mlperf_claims.claims.review check $(ARTICLE) $(README)
 
 accept: report  ## Make the verdicts of this build the reviewed ones
-	@$(PY) -m mlperf_claims.review accept $(ARTICLE) $(README)
+	@$(PY) -m mlperf_claims.claims.review accept $(ARTICLE) $(README)
 
 pdf: $(BUILD)/report.pdf  ## Print the report as PDF, with Chromium
 
 site: $(VENV)/installed  ## Build the reports of all articles, and an index page over them
 	@for article in $(basename $(notdir $(wildcard data/articles/*.yaml))); do MAKEFLAGS= $(MAKE) report ARTICLE=$$article JOBS=$(JOBS) || exit 1; done
-	@$(PY) -m mlperf_claims.site
+	@$(PY) -m mlperf_claims.report.site
 
 data: $(VENV)/installed  ## Read the results repositories in RAW, or clone them, into data/training
-	$(PY) -m mlperf_claims.collect $(if $(RAW),--raw $(call quote,$(RAW)))
-	$(PY) -m mlperf_claims.croissant
+	$(PY) -m mlperf_claims.read.collect $(if $(RAW),--raw $(call quote,$(RAW)))
+	$(PY) -m mlperf_claims.read.croissant
 
 verify: $(VENV)/installed  ## Derive data/training anew, from RAW or from clones, and compare
-	@$(PY) -m mlperf_claims.collect --check $(if $(RAW),--raw $(call quote,$(RAW)))
+	@$(PY) -m mlperf_claims.read.collect --check $(if $(RAW),--raw $(call quote,$(RAW)))
 
 test: $(VENV)/installed  ## Run the tests
 	$(PY) -m pytest
@@ -96,21 +96,21 @@ $(VENV)/installed: requirements.txt
 $(BUILD)/parameters/%.json: parameters ;
 parameters: $(VENV)/installed
 	@rm -f $(filter-out $(EXECUTED),$(wildcard $(BUILD)/notebooks/*.ipynb))
-	@$(PY) -m mlperf_claims.parameters --names '$(NAMES)' --given $(call quote,$(MAKEOVERRIDES)) $(call quote,$(ARTICLE))
+	@$(PY) -m mlperf_claims.report.parameters --names '$(NAMES)' --given $(call quote,$(MAKEOVERRIDES)) $(call quote,$(ARTICLE))
 
 $(BUILD)/notebooks/%.ipynb: notebooks/%.ipynb $(BUILD)/parameters/%.json $(INPUTS)
-	@$(PY) -m mlperf_claims.run $< $(BUILD)/parameters/$*.json $@
+	@$(PY) -m mlperf_claims.report.execute $< $(BUILD)/parameters/$*.json $@
 $(SUMMARY): $(BUILD)/parameters/notebooks.json $(filter-out $(SUMMARY),$(EXECUTED))
 
 data/articles/%.yaml:
 	@echo "no article '$*' in data/articles, expected one of: $(basename $(notdir $(wildcard data/articles/*.yaml)))" >&2; exit 1
 
 build/vega.js: $(VENV)/installed
-	@mkdir -p build && $(PY) -m mlperf_claims.charts > $@
+	@mkdir -p build && $(PY) -m mlperf_claims.report.charts > $@
 
 $(BUILD)/report.html: $(EXECUTED) $(BUILD)/parameters/notebooks.json build/vega.js $(PAGE)
-	@$(PY) -m mlperf_claims.report $(ARTICLE)
+	@$(PY) -m mlperf_claims.report.page $(ARTICLE)
 $(BUILD)/report.pdf: $(BUILD)/report.html
-	@$(PY) -m mlperf_claims.pdf $< $@
+	@$(PY) -m mlperf_claims.report.pdf $< $@
 $(filter-out %/report.html,$(OUTPUTS)): $(BUILD)/report.html
-	@[ -e $@ ] || $(PY) -m mlperf_claims.report $(ARTICLE)
+	@[ -e $@ ] || $(PY) -m mlperf_claims.report.page $(ARTICLE)

@@ -3,7 +3,7 @@
     python bench/collect.py RAW [REPOSITORY ...]
 
 For each results repository in RAW, and for all of them together: wall time of
-`python -m mlperf_claims.collect` over wall time of `git cat-file --batch` on the same blobs into
+`python -m mlperf_claims.read.collect` over wall time of `git cat-file --batch` on the same blobs into
 /dev/null, the best of five each, turn by turn; and the peak memory of all its processes together.
 """
 
@@ -16,8 +16,8 @@ from pathlib import Path
 
 import psutil
 
-from mlperf_claims.collect import is_wanted
-from mlperf_claims.sources import open_source
+from mlperf_claims.read.collect import is_wanted
+from mlperf_claims.read.repositories import open_source
 
 TURNS = 5
 
@@ -45,7 +45,7 @@ def measure(roots: list[Path]) -> None:
         links.mkdir()
         for root in roots:
             (links / root.name).symlink_to(root.resolve())
-        command = [sys.executable, "-m", "mlperf_claims.collect", "--raw", str(links), "--out", f"{folder}/out"]
+        command = [sys.executable, "-m", "mlperf_claims.read.collect", "--raw", str(links), "--out", f"{folder}/out"]
         for _ in range(TURNS):
             start = time.perf_counter()
             for root, wanted in blobs.items():

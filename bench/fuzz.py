@@ -14,7 +14,7 @@ import sys
 import time
 from collections import Counter
 
-from mlperf_claims.mllog import MARKER, Log, LogError, parse_log
+from mlperf_claims.read.training_log import MARKER, Log, LogError, parse_log
 
 
 def record(time_ms: int, key: str, value: object = None, **metadata: object) -> bytes:

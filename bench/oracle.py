@@ -4,7 +4,7 @@
 
 ORACLE is an environment of its own with `pip install mlperf-logging`; RAW holds results repositories.
 For each round the files are copied out, since the summarizer writes into the folder it reads. It
-runs once over each submitter's folder, as it wants them; then `python -m mlperf_claims.collect` on
+runs once over each submitter's folder, as it wants them; then `python -m mlperf_claims.read.collect` on
 the repository and the scoring of the whole of `data/training` run once.
 """
 
@@ -16,11 +16,11 @@ import time
 from pathlib import Path
 from urllib.parse import unquote
 
-from mlperf_claims.collect import is_wanted
-from mlperf_claims.sources import open_source, read_files
-from mlperf_claims.submissions import load_submissions
+from mlperf_claims.read.collect import is_wanted
+from mlperf_claims.read.repositories import open_source, read_files
+from mlperf_claims.results.select import load_submissions
 
-SCORING = "from mlperf_claims.submissions import load_submissions; load_submissions()"
+SCORING = "from mlperf_claims.results.select import load_submissions; load_submissions()"
 Scores = dict[tuple[str, str, str], float]  # by submitter, system, benchmark
 
 
@@ -41,7 +41,7 @@ def measure(oracle: Path, root: Path, round_: str, folder: Path) -> None:
     }
     theirs = time.perf_counter() - start
     start = time.perf_counter()
-    collect = [sys.executable, "-m", "mlperf_claims.collect", "--raw", str(root), "--out", str(folder / "out")]
+    collect = [sys.executable, "-m", "mlperf_claims.read.collect", "--raw", str(root), "--out", str(folder / "out")]
     subprocess.run(collect, check=True, stdout=subprocess.DEVNULL)
     subprocess.run([sys.executable, "-c", SCORING], check=True)
     ours = time.perf_counter() - start

@@ -20,9 +20,9 @@ import altair as alt
 from playwright.sync_api import Browser, sync_playwright
 
 from mlperf_claims import paths
-from mlperf_claims.articles import load_article
-from mlperf_claims.charts import MIME
-from mlperf_claims.pdf import HOW_TO_GET_ONE, find_browser
+from mlperf_claims.claims.articles import load_article
+from mlperf_claims.report.charts import MIME
+from mlperf_claims.report.pdf import HOW_TO_GET_ONE, find_browser
 
 TURNS = 11
 OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]

@@ -8,8 +8,8 @@ import re
 import pytest
 
 from mlperf_claims import paths
-from mlperf_claims.articles import list_articles, load_article, parse_stated
-from mlperf_claims.tables import load_results
+from mlperf_claims.claims.articles import list_articles, load_article, parse_stated
+from mlperf_claims.results.tables import load_results
 
 NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("*.ipynb"))
 PACKAGE = sorted(path for path in (paths.ROOT / "mlperf_claims").rglob("*") if path.suffix in (".py", ".j2", ".js"))

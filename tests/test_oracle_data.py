@@ -3,7 +3,7 @@
 import pytest
 
 from mlperf_claims import paths
-from mlperf_claims.collect import collect, open_sources
+from mlperf_claims.read.collect import collect, open_sources
 
 RAW = paths.ROOT.parent / "shared" / "raw"
 pytestmark = pytest.mark.skipif(not RAW.is_dir(), reason=f"the real logs are not at {RAW}")

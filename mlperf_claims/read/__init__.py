@@ -1,0 +1,1 @@
+"""Results repositories → facts."""
