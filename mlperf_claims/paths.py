@@ -9,6 +9,7 @@ TRAINING = DATA / "training"
 ARTICLES = DATA / "articles"
 SOURCES = DATA / "sources.csv"
 BENCHMARKS = DATA / "benchmarks.csv"
+COMPARABLE = DATA / "comparable.csv"
 BUILD = ROOT / "build"
 CITATION = ROOT / "CITATION.cff"
 

@@ -33,8 +33,10 @@ KEYS = {
     "reference_convergence": ("round", "benchmark", "batch_size", "run"),
 }
 
-CONSTANTS = {  # data/benchmarks.csv, models.csv and peaks.csv, transcribed from published sources
+CONSTANTS = {  # data/benchmarks.csv and so on, transcribed from published sources
     "benchmarks": ("benchmark", "runs", "dropped", "accepted_sooner", "source"),
+    "comparable": ("benchmark", "model", "first_round", "last_round", "source"),
+    "makers": ("text", "maker"),
     "models": ("benchmark", "parameters", "layers", "hidden_size", "tokens_per_sample", "source"),
     "peaks": ("accelerator", "bf16_dense_tflops", "fp8_dense_tflops", "source"),
 }
