@@ -78,9 +78,10 @@ def test_first_seed_and_earliest_init_start_count():
     assert (found.init_start_ms, found.seed) == (200, 7)
 
 
-def test_aborted_run_is_a_log_that_did_not_converge():
+@pytest.mark.parametrize("status", ["aborted", "abort"])  # the latter is what v0.7 wrote
+def test_aborted_run_is_a_log_that_did_not_converge(status):
     """An aborted run has times and evaluations, and no convergence."""
-    found = parse_log(log(START, evaluation(samples_count=8), record("run_stop", 2000, status="aborted")))
+    found = parse_log(log(START, evaluation(samples_count=8), record("run_stop", 2000, status=status)))
     assert (found.status, len(found.evaluations), found.converged_at) == ("aborted", 1, None)
 
 
