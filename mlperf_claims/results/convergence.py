@@ -117,12 +117,16 @@ def recompute_factors(runs: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFra
         below one; nan where there is no reference for it.
     """
     points = list_points(reference)
-    converged = runs.assign(converged_at=runs["converged_at"].fillna(math.inf)).groupby(list(RESULT_KEY))
+    keys = zip(*(runs[column] for column in RESULT_KEY), strict=True)
+    sizes = runs["global_batch_size"].to_numpy(dtype="float64", na_value=math.nan)
+    groups: dict[tuple[str, ...], list[tuple[float, float]]] = {}
+    for key, *run in zip(keys, runs["converged_at"].fillna(math.inf), sizes, strict=True):
+        groups.setdefault(key, []).append(tuple(run))
     rows = []
-    for key, group in converged[["converged_at", "global_batch_size"]]:
-        sizes = group["global_batch_size"].dropna().unique()
-        size = float(sizes[0]) if len(sizes) == 1 else math.nan
-        own = mean_convergence(list(group["converged_at"]), drop=rule_of(key[-1]).dropped)
+    for key, group in sorted(groups.items()):
+        logged = {size for _, size in group if not math.isnan(size)}
+        size = float(logged.pop()) if len(logged) == 1 else math.nan
+        own = mean_convergence([converged for converged, _ in group], drop=rule_of(key[-1]).dropped)
         reference_point = find_reference(points.get((key[0], key[-1]), []), size)
         wanted, least, factor = math.nan, math.nan, math.nan
         if reference_point:
@@ -173,3 +177,15 @@ def explain_factor(recomputed: float, stored: float, *, division: str, accepted:
     if any(round(recomputed, digits) == stored for digits in range(2, 9)):
         return "stored rounded" + ("" if accepted else "; it converged sooner than is accepted without review")
     return "stored for another reference mean"
+
+
+def explain_factors(results: pd.DataFrame, factors: pd.DataFrame) -> pd.DataFrame:
+    """Return results beside their recomputed factors, with `why`: the reason where one is not the stored, or ""."""
+    joined = results.merge(factors, on=list(RESULT_KEY))
+    sooner = joined["submission_mean"] < joined["accepted_mean"]
+    return joined.assign(
+        why=[
+            explain_factor(at.recomputed_factor, at.scaling_factor, division=at.division, accepted=not early)
+            for at, early in zip(joined.itertuples(), sooner, strict=True)
+        ]
+    )
