@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(not RAW.is_dir(), reason=f"the real logs are not
 @pytest.fixture(scope="module")
 def collected():
     """The tables of all the rounds, without evaluations: no test here asks for them."""
-    return collect(open_sources(RAW), evals_of=frozenset())
+    return collect(open_sources(RAW), evaluations={})
 
 
 @pytest.mark.parametrize(

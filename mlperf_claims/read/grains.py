@@ -10,7 +10,7 @@ Row = dict[str, Any]
 
 RESULT_KEY = ("round", "organization", "system", "benchmark")
 COLUMNS = {  # the data dictionary, data/README.md, explains each
-    "rounds": ("round", "repository", "commit", "files_read", "files_absent"),
+    "rounds": ("round", "repository", "commit", "files_read", "files_absent", "results_left_out"),
     "results": (
         *RESULT_KEY,
         *("submitter", "system_name", "division", "availability", "accelerator"),
@@ -34,7 +34,7 @@ KEYS = {
 }
 
 CONSTANTS = {  # data/benchmarks.csv and so on, transcribed from published sources
-    "benchmarks": ("benchmark", "runs", "dropped", "accepted_sooner", "source"),
+    "benchmarks": ("benchmark", "runs", "dropped", "accepted_sooner", "evaluations", "source"),
     "comparable": ("benchmark", "model", "first_round", "last_round", "source"),
     "makers": ("text", "maker"),
     "models": ("benchmark", "parameters", "layers", "hidden_size", "tokens_per_sample", "source"),

@@ -60,7 +60,8 @@ class Source:
 
     @property
     def name(self) -> str:
-        return self.root.resolve().name.removesuffix(".git")
+        """Return the name as given, which a link may give, without `.git`."""
+        return Path(os.path.normpath(self.root.absolute())).name.removesuffix(".git")
 
 
 def open_source(root: Path, *, commit: str = "HEAD") -> Source:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from mlperf_claims import paths
@@ -16,6 +17,7 @@ INTEGERS = frozenset(
         *(
             "files_read",
             "files_absent",
+            "results_left_out",
             "nodes",
             "accelerators_per_node",
             "accelerators_total",
@@ -57,14 +59,21 @@ def load_constants(name: str, folder: Path = paths.DATA) -> pd.DataFrame:
 
 
 def load_table(name: str, folder: Path = paths.TRAINING) -> pd.DataFrame:
-    """Load one table of `collect.COLUMNS`.
+    """Load one table of `grains.COLUMNS`.
 
     Returns: a frame sorted by its key; whole numbers as Int64, other numbers as float64, the rest
         as text; an empty cell is missing (text: "").
     Raises: TableError naming file, line, column and value of every cell that does not fit, every
         missing or unknown column, and keys that are there twice.
     """
-    return _load(folder / f"{name}.csv", COLUMNS[name], KEYS[name])
+    frame = _load(folder / f"{name}.csv", COLUMNS[name], KEYS[name])
+    return frame.assign(path=_fill_paths(frame)) if name == "runs" else frame
+
+
+def _fill_paths(runs: pd.DataFrame) -> pd.Series:
+    """Return the path of each log, which is stored where a link leads to another than follows from the key."""
+    folder = runs["organization"] + "/results/" + runs["system"] + "/" + runs["benchmark"]
+    return runs["path"].mask(runs["path"] == "", folder + "/result_" + runs["run"] + ".txt")
 
 
 def _load(path: Path, columns: Sequence[str], key: Sequence[str]) -> pd.DataFrame:
@@ -110,14 +119,34 @@ def _find_column_problems(found: Iterable[str], wanted: Iterable[str]) -> Iterab
 def _parse_column(column: pd.Series, lines: Sequence[int], problems: list[str]) -> pd.Series:
     if column.name not in INTEGERS | NUMBERS:
         return column
+    whole = column.name in INTEGERS
+    values = _parse_quickly(column, whole=whole)
+    return _parse_slowly(column, lines, problems, whole=whole) if values is None else values
+
+
+def _parse_quickly(column: pd.Series, *, whole: bool) -> pd.Series | None:
+    """Parse a column in which nothing is wrong; None if something may be."""
+    missing, texts = (column == "").to_numpy(dtype=bool), column.tolist()
+    try:
+        if whole:
+            numbers = np.array([int(text) if text else 0 for text in texts], dtype="int64")
+            return pd.Series(pd.arrays.IntegerArray(numbers, missing))
+        numbers = np.array([float(text) if text else math.nan for text in texts], dtype="float64")
+    except (ValueError, OverflowError):
+        return None
+    return pd.Series(numbers) if (np.isfinite(numbers) | missing).all() else None
+
+
+def _parse_slowly(column: pd.Series, lines: Sequence[int], problems: list[str], *, whole: bool) -> pd.Series:
+    """Parse a column cell by cell, and name each that does not fit."""
     values = [None] * len(column)
     for index, text in enumerate(column):
         try:
-            values[index] = _parse_cell(text, whole=column.name in INTEGERS)
+            values[index] = _parse_cell(text, whole=whole)
         except ValueError as error:
             if not (column.name in NOT_A_NUMBER_ALLOWED and text == "nan"):
                 problems.append(f"line {lines[index]}: {column.name} is {text!r}, expected {error}")
-    return pd.Series(values, dtype="Int64" if column.name in INTEGERS else "float64")
+    return pd.Series(values, dtype="Int64" if whole else "float64")
 
 
 def _parse_cell(text: str, *, whole: bool) -> int | float | None:

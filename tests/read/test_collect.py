@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 
 import pytest
@@ -25,8 +26,7 @@ TABLES = ["evals", "reference_convergence", "results", "rounds", "runs"]
 @pytest.fixture
 def run(tmp_path, monkeypatch, capsys):
     """Return a function: write GOOD with changes (None: without the file) and collect it."""
-    pair = frozenset({("v5.0", "tiny")})
-    monkeypatch.setattr(collect.articles, "load_benchmarks", lambda: pair)
+    monkeypatch.setattr(collect, "load_evaluations", lambda: {"tiny": True})
 
     def write_and_collect(changes=None, arguments=None):
         for path, text in (GOOD | (changes or {})).items():
@@ -62,10 +62,17 @@ def is_untouched(tmp_path):
 
 
 def test_good_repository_is_collected_quietly(run, tmp_path):
-    """All five tables are written, with a line of totals and no note but that the benchmark has no rule of its own."""
-    note = "note: training_results_v5.0: no rule for tiny in benchmarks.csv, the general one is used"
-    totals = "v5.0: 3 logs in 1 results, 0 logs unreadable, 0 files absent"
-    assert run() == (0, [note, totals], [])
+    """All five tables are written; of note is only that they come from no commit, then totals and rounds."""
+    status, printed, said = run()
+    assert (status, said, printed[1:]) == (
+        0,
+        [],
+        [
+            "v5.0: 3 logs in 1 results, 0 logs unreadable, 0 files absent, 0 results left out",
+            f"{tmp_path / 'out'} now holds v5.0",
+        ],
+    )
+    assert printed[0].startswith("note: training_results_v5.0: read from a plain folder, sources.csv pins ")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [f"{name}.csv" for name in TABLES]
 
 
@@ -89,7 +96,7 @@ def test_run_rows(run, load, git, tmp_path):
     assert [(row["run"], row["stop_ms"]) for row in rows] == [("0", "61000"), ("1", "62000"), ("2", "61000")]
     assert list(rows[1].values()) == [
         *("v5.0", "Org", "box", "tiny", "1", "1000", "3", "62000", "5", "success", "500", ""),
-        *("7", "", "64.0", "samples_count", "", "Org/results/box/tiny/result_1.txt"),
+        *("7", "", "64.0", "samples_count", "", ""),  # the path follows from the key
         git("hash-object", tmp_path / "raw" / LOG_PATH),
     ]
 
@@ -98,16 +105,41 @@ def test_evaluation_round_and_reference_rows(run, load):
     """Evaluations carry their line; the round is in the folder's name; reference runs go by batch size."""
     run()
     assert [row["line"] + " " + row["value"] for row in load("evals")] == ["4 0.75"] * 3
-    assert [list(row.values()) for row in load("rounds")] == [["v5.0", "", "", "5", "0"]]  # 3 logs, 2 JSON
+    assert [list(row.values()) for row in load("rounds")] == [["v5.0", "", "", "5", "0", "0"]]  # 3 logs, 2 JSON
     found = [tuple(row.values())[1:5] for row in load("reference_convergence")]
     assert found == [("tiny", "8", "0", "3"), ("tiny", "8", "1", "2.5"), ("tiny", "16", "0", "70")]
 
 
 def test_evaluations_of_other_benchmarks_are_left_out(run, load, monkeypatch):
-    """Only benchmarks that a claim selects from keep their evaluations."""
-    monkeypatch.setattr(collect.articles, "load_benchmarks", frozenset)
+    """Only benchmarks of which the data says so keep their evaluations."""
+    monkeypatch.setattr(collect, "load_evaluations", lambda: {"tiny": False})
     run()
     assert (load("evals"), len(load("runs"))) == ([], 3)
+
+
+def test_benchmark_that_is_not_known_is_named(run, load, monkeypatch):
+    """A benchmark without a row in benchmarks.csv is read all the same, without its evaluations, and named."""
+    monkeypatch.setattr(collect, "load_evaluations", dict)
+    _, printed, _ = run()
+    assert any("tiny is not in benchmarks.csv, the general rule is used" in line for line in printed)
+    assert (load("evals"), len(load("runs"))) == ([], 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (None, "benchmarks.csv: "),
+        ("benchmark,runs\ntiny,3\n", "line 2: benchmark 'tiny' with evaluations None, expected a name with yes or no"),
+        ("benchmark,evaluations\ntiny,no\nbig,maybe\n", "line 3: benchmark 'big' with evaluations 'maybe'"),
+    ],
+)
+def test_which_evaluations_are_kept_is_said_or_refused(tmp_path, text, words):
+    """Whether a benchmark keeps its evaluations is yes or no, and never taken for granted."""
+    path = tmp_path / "benchmarks.csv"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(collect.CollectError, match=re.escape(words)):
+        collect.load_evaluations(path)
 
 
 def test_every_key_is_a_column():
@@ -118,8 +150,8 @@ def test_every_key_is_a_column():
         assert set(collect.KEYS[name]) <= set(columns)
 
 
-def system(**changes):
-    return {SYSTEM_PATH: json.dumps(SYSTEM | changes)}
+def system(*without, **changes):
+    return {SYSTEM_PATH: json.dumps({key: SYSTEM[key] for key in SYSTEM if key not in without} | changes)}
 
 
 def scaling(text):
@@ -130,88 +162,143 @@ def points(**point):
     return {REFERENCE_PATH: json.dumps({"a": point})}
 
 
-def where(path):
-    return path.replace("/", ": ", 1) + ": "
-
-
 WHOLE, ABOVE_0, JSON_WANTED = "expected a whole number", "expected a number above 0", "expected JSON in UTF-8"
 HUGE = 10**400  # beyond a float
+BAD_SYSTEM = [
+    (system(number_of_nodes="two"), f"number_of_nodes is 'two', {WHOLE}"),
+    (system(number_of_nodes=True), f"number_of_nodes is True, {WHOLE}"),
+    (system(number_of_nodes=None), f"number_of_nodes is None, {WHOLE}"),
+    (system(number_of_nodes=float("nan")), f"number_of_nodes is nan, {WHOLE}"),
+    (system(number_of_nodes="1_0"), f"number_of_nodes is '1_0', {WHOLE}"),  # Python's spelling, not JSON's
+    (system(accelerators_per_node="1.5"), f"accelerators_per_node is '1.5', {WHOLE}"),
+    (system(accelerators_per_node=HUGE), "accelerators_per_node is 1000"),
+    (system(submitter=["Org"]), "submitter is ['Org'], expected text"),
+    (system(framework="\ud800"), "framework"),  # half a surrogate pair, which no UTF-8 file can hold
+    (system("number_of_nodes", **{"number of nodes": "2"}), "no number_of_nodes, found 'number of nodes'"),
+    (system("division", divison="closed"), "no division, found 'divison'"),
+    (system("division"), "no division"),  # and nothing like it
+    (system("division", "status", divison="open"), "no division, found 'divison'; no status"),  # all of them, once
+    ({SYSTEM_PATH: json.dumps(SYSTEM)[:-1] + ",}"}, JSON_WANTED),  # a trailing comma
+    ({SYSTEM_PATH: "[]"}, "[], expected a JSON object"),
+    ({SYSTEM_PATH: "null"}, "None, expected a JSON object"),
+    ({SYSTEM_PATH: '{\n"a":\n}'}, "line 3"),
+    ({SYSTEM_PATH: b'"\xff"'}, JSON_WANTED),
+    ({SYSTEM_PATH: ""}, JSON_WANTED),
+    ({SYSTEM_PATH: "[" * 100_000}, JSON_WANTED),  # beyond any parser's stack
+    ({SYSTEM_PATH: None}, "no such file, expected the system description"),
+]
+BAD_SCALING = [
+    (scaling('{"scaling_factor": "1"}'), f"scaling_factor is '1', {ABOVE_0}"),
+    (scaling('{"scaling_factor": true}'), f"scaling_factor is True, {ABOVE_0}"),
+    (scaling('{"scaling_factor": null}'), f"scaling_factor is None, {ABOVE_0}"),
+    (scaling('{"scaling_factor": 0}'), f"scaling_factor is 0, {ABOVE_0}"),
+    (scaling('{"scaling_factor": NaN}'), f"scaling_factor is nan, {ABOVE_0}"),
+    (scaling(f'{{"scaling_factor": {HUGE}}}'), "scaling_factor is 1000"),
+    (scaling("{}"), f"scaling_factor is None, {ABOVE_0}"),
+    (scaling("[1.25]"), f"scaling_factor is [1.25], {ABOVE_0}"),
+    (scaling("{"), JSON_WANTED),
+    (scaling(""), JSON_WANTED),
+]
+BAD_POINTS = [
+    (points(BS="8", **{"Epochs to converge": [3]}), ""),  # text where a number belongs
+    (points(BS=None, **{"Epochs to converge": [3]}), ""),
+    (points(BS=8, **{"Epochs to converge": [float("nan")]}), ""),  # `tables` refuses it later
+    (points(BS=8, **{"Epochs to converge": "12"}), "a converges at '1', expected points with BS"),
+    (points(BS=8), "'samples to converge', expected points with BS and a list of numbers"),
+    ({REFERENCE_PATH: "[]"}, "expected points with BS"),
+    ({REFERENCE_PATH: "null"}, ""),
+    ({REFERENCE_PATH: "{"}, JSON_WANTED),
+]
+OTHER = {path.replace("box", "other"): text for path, text in GOOD.items() if "box" in path}  # a second system
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        (system(number_of_nodes="two"), f"number_of_nodes is 'two', {WHOLE}"),
-        (system(number_of_nodes=True), f"number_of_nodes is True, {WHOLE}"),
-        (
-            system(number_of_nodes="1_0"),
-            f"number_of_nodes is '1_0', {WHOLE}",
-        ),  # Python's spelling, not JSON's
-        (system(accelerators_per_node="1.5"), f"accelerators_per_node is '1.5', {WHOLE}"),
-        (system(accelerators_per_node=HUGE), "accelerators_per_node is 1000"),
-        (system(submitter=["Org"]), "submitter is ['Org'], expected text"),
-        (system(framework="\ud800"), "framework"),  # half a surrogate pair, which no UTF-8 file can hold
-        ({SYSTEM_PATH: "[]"}, ""),  # JSON, but no description
-        ({SYSTEM_PATH: "null"}, ""),
-        ({SYSTEM_PATH: '{\n"a":\n}'}, "line 3"),
-        ({SYSTEM_PATH: b'"\xff"'}, JSON_WANTED),
-        ({SYSTEM_PATH: "[" * 100_000}, JSON_WANTED),  # beyond any parser's stack
-        (scaling('{"scaling_factor": "1"}'), f"scaling_factor is '1', {ABOVE_0}"),
-        (scaling('{"scaling_factor": true}'), f"scaling_factor is True, {ABOVE_0}"),
-        (scaling('{"scaling_factor": 0}'), f"scaling_factor is 0, {ABOVE_0}"),
-        (scaling('{"scaling_factor": NaN}'), f"scaling_factor is nan, {ABOVE_0}"),
-        (scaling(f'{{"scaling_factor": {HUGE}}}'), "scaling_factor is 1000"),
-        (scaling("[1.25]"), f"scaling_factor is [1.25], {ABOVE_0}"),
-        (scaling("{"), JSON_WANTED),
-        (points(BS="8", **{"Epochs to converge": [3]}), ""),  # text where a number belongs
-        (points(BS=None, **{"Epochs to converge": [3]}), ""),
-        (points(BS=8, **{"Epochs to converge": [float("nan")]}), ""),  # `tables` refuses it later
-        (points(BS=8, **{"Epochs to converge": "12"}), "a converges at '1', expected points with BS"),
-        (points(BS=8), "'samples to converge', expected points with BS and a list of numbers"),
-        ({REFERENCE_PATH: "[]"}, "expected points with BS"),
-        ({REFERENCE_PATH: "null"}, ""),
-    ],
-)
-def test_bad_file_is_one_message_and_nothing_is_written(run, is_untouched, changes, words):
-    """A file that cannot be used is named once, with exit status 1 and the old tables untouched."""
+def find_notes(printed, path):
+    """The notes about a file of the repository, of which there should be one."""
+    return [line for line in printed if path.split("/", 1)[1] + ": " in line]
+
+
+@pytest.mark.parametrize(("changes", "words"), BAD_SYSTEM)
+def test_system_that_cannot_be_described_is_left_out_and_the_others_read(run, load, changes, words):
+    """Its file is named once, with all that is wrong in it and the results of each benchmark that are left out."""
+    second = {path.replace("/tiny/", "/big/"): text for path, text in GOOD.items() if "/tiny/" in path}
+    status, printed, _ = run(OTHER | second | changes)
+    (note,) = find_notes(printed, SYSTEM_PATH)
+    assert (status, words in note) == (0, True)
+    assert note.endswith("2 results left out: Org/box/big, Org/box/tiny")
+    assert {row["system"] for name in ("results", "runs", "evals") for row in load(name)} == {"other"}
+    assert load("rounds")[0]["results_left_out"] == "2"
+    assert "3 logs in 1 results, 0 logs unreadable, 0 files absent, 2 results left out" in printed[-2]
+
+
+@pytest.mark.parametrize(("changes", "words"), BAD_SCALING)
+def test_result_of_unknown_factor_is_left_out_alone(run, load, changes, words):
+    """A factor that cannot be read is never taken for one, and the system's other results are read."""
+    second = {path.replace("/tiny/", "/big/"): text for path, text in GOOD.items() if "/tiny/" in path}
+    status, printed, _ = run(second | changes)
+    (note,) = find_notes(printed, SCALING_PATH)
+    assert (status, words in note) == (0, True)
+    assert note.endswith("1 result left out: Org/box/tiny")
+    assert [(row["benchmark"], row["scaling_factor"]) for row in load("results")] == [("big", "1.25")]
+    assert {row["benchmark"] for row in load("runs")} == {"big"}
+
+
+@pytest.mark.parametrize(("changes", "words"), BAD_POINTS)
+def test_reference_points_that_cannot_be_read_are_named(run, load, changes, words):
+    """A bad file of reference points leaves out its own points, and is named once."""
+    status, printed, _ = run(changes)
+    (note,) = find_notes(printed, REFERENCE_PATH)
+    assert (status, words in note) == (0, True)
+    assert note.endswith("; no reference points of tiny in v5.0")
+    assert (load("reference_convergence"), len(load("runs"))) == ([], 3)
+
+
+@pytest.mark.parametrize(("changes", "words"), [BAD_SYSTEM[0], BAD_SYSTEM[-1], BAD_SCALING[0]])
+def test_repository_of_which_nothing_can_be_read_is_refused(run, is_untouched, changes, words):
+    """Where no result is left, nothing is written and the old tables are untouched."""
     status, printed, said = run(changes)
     assert (status, printed, said[1:]) == (1, [], ["nothing was written"])
-    assert said[0].startswith(where(*changes))
     assert words in said[0]
     assert is_untouched()
 
 
-def test_missing_system_description_is_named(run, is_untouched):
-    """A result without its system description is named, with where that was expected."""
-    status, _, said = run({SYSTEM_PATH: None})
-    wanted = "no Org/systems/box.json, expected the system description of Org/box/tiny"
-    assert (status, said) == (1, [f"training_results_v5.0: {wanted}", "nothing was written"])
-    assert is_untouched()
+def test_missing_factor_is_none(run, load):
+    """Without a scaling.json a result is not scaled, which is no problem."""
+    _, printed, _ = run(scaling(None))
+    assert [row["scaling_factor"] for row in load("results")] == [""]
+    assert "0 results left out" in printed[-2]
+
+
+@pytest.mark.parametrize("path", [SYSTEM_PATH, SCALING_PATH, REFERENCE_PATH])
+def test_byte_order_mark_is_no_problem(run, load, path):
+    """A file that begins with a byte order mark is read like one without."""
+    run()
+    plain = {name: load(name) for name in ("results", "reference_convergence")}
+    status, *_ = run({path: "\ufeff" + GOOD[path]})
+    blobs = ("system_blob", "scaling_blob")
+    for name, rows in plain.items():
+        assert [row | dict.fromkeys(blobs) for row in load(name)] == [row | dict.fromkeys(blobs) for row in rows]
+    assert status == 0
 
 
 def test_unreadable_log_is_noted_and_kept_as_a_row(run, load):
     """One log that cannot be read is a named, counted note, and its row carries the problem."""
     status, printed, _ = run({LOG_PATH: "hello"})
     problem = "found 5 bytes without one, expected lines marked :::MLLOG"
-    assert printed[1] == f"note: training_results_v5.0: Org/results/box/tiny/result_1.txt: {problem}"
-    assert (status, printed[2].split(", ")[1]) == (0, "1 logs unreadable")
+    assert printed[0] == f"note: training_results_v5.0: Org/results/box/tiny/result_1.txt: {problem}"
+    assert (status, printed[-2].split(", ")[1]) == (0, "1 logs unreadable")
     assert [(row["problem"], row["stop_ms"]) for row in load("runs")] == [
         *(("", "61000"), (problem, ""), ("", "61000")),
     ]
 
 
-@pytest.mark.parametrize(
-    ("benchmark", "unreadable", "status"),
-    [("tiny", 1, 0), ("tiny", 2, 1), ("unet3d", 4, 0), ("unet3d", 5, 1)],  # UNet3D drops four runs
-)
-def test_as_many_logs_may_be_unreadable_as_are_dropped(run, benchmark, unreadable, status):
-    """More unreadable logs than runs that may be dropped stop the tables, each by path and line."""
-    torn = {f"{RESULT[:-4]}{benchmark}/result_{i}.txt": log_text()[:-9] for i in range(unreadable)}
-    found, printed, said = run(torn)
-    named = [line.removeprefix("note: ") for line in printed + said if "expected a JSON object" in line]
-    assert found == status
+def test_every_unreadable_log_is_named(run, load):
+    """However many logs of a result are unreadable, each is a row and a note with its line."""
+    torn = {f"{RESULT}/result_{i}.txt": log_text()[:-9] for i in range(3)}
+    status, printed, _ = run(torn)
+    named = [line.removeprefix("note: ") for line in printed if "expected a JSON object" in line]
     assert [line.split(": ")[1] for line in named] == [path.partition("/")[2] for path in torn]
     assert all(line.endswith("(line 5)") for line in named)
+    assert (status, [bool(row["problem"]) for row in load("runs")]) == (0, [True] * 3)
 
 
 @pytest.mark.parametrize(
@@ -299,6 +386,78 @@ def test_folder_that_is_no_results_repository_is_named(run):
     status, printed, _ = run({"stuff/a.txt": "x"})
     assert status == 0
     assert printed[0].endswith("stuff: not read, expected a name like training_results_v5.0")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("inference_results_v5.1", "inference_results_v5.1: not read, results of this suite are not read yet"),
+        ("inference_results_v5.1.git", "inference_results_v5.1.git: not read, results of this suite are not read yet"),
+        ("notes.txt", "notes.txt: not read, expected a folder"),
+        ("training_results_v9.9", "training_results_v9.9: not read, a link that leads to no folder"),
+    ],
+)
+def test_what_is_passed_over_is_named(run, tmp_path, name, words):
+    """Another suite, a file and a broken link beside the repositories are each said once, and the rest is read."""
+    path = tmp_path / "raw" / name
+    path.parent.mkdir()
+    if name.startswith("inference"):
+        path.mkdir()
+    elif name.endswith(".txt"):
+        path.write_text("x")
+    else:
+        path.symlink_to("nowhere")
+    status, printed, _ = run()
+    assert (status, sum(line.endswith(words) for line in printed)) == (0, 1)
+
+
+@pytest.mark.parametrize("itself", [True, False])
+def test_repository_goes_by_the_name_of_the_link(run, load, tmp_path, itself):
+    """A link named as a results repository is one, whatever its target is called, alone or among others."""
+    run()
+    (tmp_path / "raw/training_results_v5.0").rename(tmp_path / "elsewhere")
+    (tmp_path / "raw/training_results_v5.1").symlink_to(tmp_path / "elsewhere")
+    raw = tmp_path / "raw/training_results_v5.1" if itself else tmp_path / "raw"
+    assert collect.main(["--raw", str(raw), "--out", str(tmp_path / "out")]) == 0
+    assert [row["round"] for row in load("rounds")] == ["v5.1"]
+
+
+@pytest.mark.parametrize("itself", [True, False])
+def test_link_by_another_name_is_passed_over(run, is_untouched, tmp_path, capsys, itself):
+    """A link that is named otherwise than its target is no results repository, and is named."""
+    for path, text in GOOD.items():
+        (tmp_path / "far" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "far" / path).write_text(text)
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw/latest").symlink_to(tmp_path / "far/training_results_v5.0")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/runs.csv").write_text("earlier")
+    raw = tmp_path / "raw/latest" if itself else tmp_path / "raw"
+    assert collect.main(["--raw", str(raw), "--out", str(tmp_path / "out")]) == 1
+    passed = "Org, README.md" if itself else "latest"
+    assert f"named like training_results_v5.0; passed over: {passed}\n" in capsys.readouterr().err
+    assert is_untouched()
+
+
+def test_commit_that_is_not_the_pinned_one_is_named(run, pins, git, tmp_path, capsys):
+    """The commit that is read is compared with the pin; a round that is not pinned is named, too."""
+    run()
+    pins()
+    csv_path, clone = tmp_path / "pins.csv", tmp_path / "raw/training_results_v5.0"
+    pinned = csv_path.read_text().splitlines()[2].rpartition(",")[2]
+    git("checkout", "--quiet", pinned, cwd=clone)
+
+    def collect_notes():
+        capsys.readouterr()
+        assert collect.main(["--raw", str(clone), "--pins", str(csv_path), "--out", str(tmp_path / "out")]) == 0
+        return [line for line in capsys.readouterr().out.splitlines() if "read from" in line]
+
+    assert collect_notes() == []
+    git("commit", "--quiet", "--allow-empty", "--message=later", cwd=clone)
+    later = git("rev-parse", "HEAD", cwd=clone)
+    assert collect_notes() == [f"note: training_results_v5.0: read from {later}, sources.csv pins {pinned}"]
+    csv_path.write_text("name,repository,commit\n")
+    assert collect_notes() == [f"note: training_results_v5.0: read from {later}, and not in sources.csv"]
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,11 @@ import re
 import pytest
 
 from mlperf_claims import paths
+from mlperf_claims.read.collect import load_pins
 from mlperf_claims.read.grains import COLUMNS, KEYS, RESULT_KEY
-from mlperf_claims.results.tables import CONSTANTS, TableError, load_results, load_runs, load_table
+from mlperf_claims.results.tables import CONSTANTS, TableError, load_runs, load_table
 
-HEAD = "round,repository,commit,files_read,files_absent"
+HEAD = "round,repository,commit,files_read,files_absent,results_left_out"
 
 
 def read_dictionary(name):
@@ -38,15 +39,15 @@ def committed():
 
 def test_good_table_is_typed(load):
     """Whole numbers come as integers, the rest as text."""
-    frame = load(HEAD, "v1,r,c,12,0")
+    frame = load(HEAD, "v1,r,c,12,0,0")
     assert frame.to_dict("records") == [
-        {"round": "v1", "repository": "r", "commit": "c", "files_read": 12, "files_absent": 0}
+        {"round": "v1", "repository": "r", "commit": "c", "files_read": 12, "files_absent": 0, "results_left_out": 0}
     ]
 
 
 def test_empty_cell_is_missing_and_not_zero(load):
     """An empty number is missing, and a zero is a zero; an empty text stays one."""
-    frame = load(HEAD, "v1,,c,,0")
+    frame = load(HEAD, "v1,,c,,0,0")
     assert frame["files_read"].isna().all()
     assert frame["files_absent"].tolist() == [0]
     assert frame["repository"].tolist() == [""]
@@ -55,7 +56,7 @@ def test_empty_cell_is_missing_and_not_zero(load):
 @pytest.mark.parametrize("text", ["NA", "None", "nan", "null", "N/A"])
 def test_text_that_looks_missing_stays_text(load, text):
     """A system may be called NA: in a column of text nothing but the empty cell is missing."""
-    assert load(HEAD, f"v1,{text},c,1,0")["repository"].tolist() == [text]
+    assert load(HEAD, f"v1,{text},c,1,0,0")["repository"].tolist() == [text]
 
 
 @pytest.mark.parametrize(
@@ -76,21 +77,21 @@ def test_other_columns_are_refused(load, head, message):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["v1,r,c,many,0"], "line 2: files_read is 'many', expected a whole number"),
-        (["v1,r,c,1,0", "v2,r,c,1,0.5"], "line 3: files_absent is '0.5', expected a whole number"),
-        (["v1,r,c,inf,0"], "line 2: files_read is 'inf'"),
-        (["v1,r,c,nan,0"], "line 2: files_read is 'nan'"),
-        (["v1,r,c,0x10,0"], "line 2: files_read is '0x10'"),
-        (['v1,r,c,"1,000",0'], "line 2: files_read is '1,000'"),
-        (["", "v1,r,c,many,0"], "line 3: files_read is 'many'"),  # a blank line counts
-        (['v0,"r\nr",c,1,0', "v1,r,c,many,0"], "line 4: files_read is 'many'"),  # a cell of two lines
-        (["v1,r,c,1,0", "v1,r,c,2,0"], "line 3: key ('v1',) again"),
-        (["v1,r,c,1,0,extra"], "line 2"),  # pandas would take the first column for an index
-        (["v1,r,c,1,0,7"], "line 2"),  # and here every cell would fit the column it slid into
-        (["v1,r,c,1,0", "v2,r,c,1,0,7"], "line 3"),
+        (["v1,r,c,many,0,0"], "line 2: files_read is 'many', expected a whole number"),
+        (["v1,r,c,1,0,0", "v2,r,c,1,0.5,0"], "line 3: files_absent is '0.5', expected a whole number"),
+        (["v1,r,c,inf,0,0"], "line 2: files_read is 'inf'"),
+        (["v1,r,c,nan,0,0"], "line 2: files_read is 'nan'"),
+        (["v1,r,c,0x10,0,0"], "line 2: files_read is '0x10'"),
+        (['v1,r,c,"1,000",0,0'], "line 2: files_read is '1,000'"),
+        (["", "v1,r,c,many,0,0"], "line 3: files_read is 'many'"),  # a blank line counts
+        (['v0,"r\nr",c,1,0,0', "v1,r,c,many,0,0"], "line 4: files_read is 'many'"),  # a cell of two lines
+        (["v1,r,c,1,0,0", "v1,r,c,2,0,0"], "line 3: key ('v1',) again"),
+        (["v1,r,c,1,0,0,extra"], "line 2"),  # pandas would take the first column for an index
+        (["v1,r,c,1,0,0,7"], "line 2"),  # and here every cell would fit the column it slid into
+        (["v1,r,c,1,0,0", "v2,r,c,1,0,0,7"], "line 3"),
         (["v1,r,c"], "line 2"),  # cells that are not there are no empty cells
-        (["v1,r,c,99999999999999999999,0"], "line 2: files_read is '99999999999999999999'"),  # beyond 64 bits
-        (['v1,"r,c,1,0'], "unexpected end of data"),
+        (["v1,r,c,99999999999999999999,0,0"], "line 2: files_read is '99999999999999999999'"),  # beyond 64 bits
+        (['v1,"r,c,1,0,0'], "unexpected end of data"),
     ],
 )
 def test_wrong_cells_are_named(load, lines, message):
@@ -103,18 +104,18 @@ def test_wrong_cells_are_named(load, lines, message):
 def test_every_problem_is_listed_at_once(load):
     """One error lists the wrong cells of both columns and the key that is there twice."""
     with pytest.raises(TableError) as raised:
-        load(HEAD, "v1,r,c,x,0", "v1,r,c,1,y")
+        load(HEAD, "v1,r,c,x,0,0", "v1,r,c,1,y,0")
     assert len(str(raised.value).splitlines()) == 3
 
 
 def test_whole_numbers_are_exact(load):
     """A whole number beyond 2**53, as a seed may be, is not rounded."""
-    assert load(HEAD, "v1,r,c,9007199254740993,0")["files_read"].tolist() == [9007199254740993]
+    assert load(HEAD, "v1,r,c,9007199254740993,0,0")["files_read"].tolist() == [9007199254740993]
 
 
 def test_rows_come_sorted_by_key(load):
     """Rows are in the order of their key, whatever order the file has."""
-    assert load(HEAD, "v2,r,c,1,0", "v1,r,c,1,0")["round"].tolist() == ["v1", "v2"]
+    assert load(HEAD, "v2,r,c,1,0,0", "v1,r,c,1,0,0")["round"].tolist() == ["v1", "v2"]
 
 
 @pytest.mark.parametrize("content", [None, b"", b"round\n\xff\n"])
@@ -160,20 +161,17 @@ def test_committed_totals_are_those_of_the_repositories(committed, round_, logs,
     """No log and no result of a round was lost or invented."""
     of_round = {name: table[table["round"] == round_] for name, table in committed.items()}
     assert (len(of_round["runs"]), len(of_round["results"])) == (logs, results)
-    assert of_round["results"]["logs"].sum() == logs
+    absent = of_round["results"]["logs_absent"].sum()
+    assert of_round["results"]["logs"].sum() == logs + absent
+    assert of_round["rounds"]["files_absent"].tolist() == [absent]
+    assert of_round["rounds"]["results_left_out"].tolist() == [0]
 
 
-def test_every_run_has_its_result_and_the_other_way_round(committed):
-    """Runs and results name the same submissions."""
-    keys = {name: committed[name][list(RESULT_KEY)] for name in ("runs", "results")}
-    assert set(keys["runs"].itertuples(index=False)) == set(keys["results"].itertuples(index=False))
-
-
-def test_each_result_counts_its_own_runs(committed):
-    """The number of logs that a result gives is the number of its runs."""
+def test_each_result_has_its_own_runs(committed):
+    """A result has as many runs as logs are there, and no run is without a result."""
     counted = committed["runs"].groupby(list(RESULT_KEY)).size().rename("counted").reset_index()
-    joined = committed["results"].merge(counted, on=list(RESULT_KEY))
-    assert (joined["logs"] == joined["counted"]).all()
+    joined = committed["results"].merge(counted, on=list(RESULT_KEY), how="outer", validate="one_to_one")
+    assert (joined["logs"] - joined["logs_absent"] == joined["counted"].fillna(0)).all()
 
 
 def test_accelerators_multiply(committed):
@@ -190,12 +188,19 @@ def test_run_that_counts_stopped_after_it_started(committed):
     assert set(runs["status"]) <= {"success", "aborted"}
 
 
-def test_every_round_is_pinned_whole(committed):
-    """Each round names a commit of 40 digits, and no file of it was absent."""
+def test_every_round_is_read_at_its_pin(committed):
+    """The tables hold the rounds that sources.csv pins, each at its commit."""
+    pins = {pin["name"]: pin["commit"] for pin in load_pins() if pin["name"].startswith("training_results_")}
     rounds = committed["rounds"]
-    assert rounds["commit"].str.fullmatch("[0-9a-f]{40}").all()
-    assert (rounds["files_absent"] == 0).all()
-    assert set(load_results()["round"]) == set(rounds["round"])
+    assert dict(zip("training_results_" + rounds["round"], rounds["commit"], strict=True)) == pins
+    assert set(committed["results"]["round"]) == set(rounds["round"])
+
+
+def test_path_of_a_log_follows_from_its_key(tmp_path):
+    """A path that is not stored is that of the result's folder; one that a link leads to is stored."""
+    rows = ["v1,o,s,b,0,,,,,,,,,,,,p,,", "v1,o,s,b,1,,,,,,,,,,,,p,elsewhere/log.txt,"]
+    (tmp_path / "runs.csv").write_text("\n".join([",".join(COLUMNS["runs"]), *rows]) + "\n")
+    assert load_runs(tmp_path)["path"].tolist() == ["o/results/s/b/result_0.txt", "elsewhere/log.txt"]
 
 
 @pytest.mark.parametrize("name", [*COLUMNS, *CONSTANTS])
