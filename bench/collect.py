@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 
 from mlperf_claims.read.collect import is_wanted
-from mlperf_claims.read.repositories import open_source
+from mlperf_claims.read.repositories import File, Source, open_source
 
 TURNS = 5
 
@@ -35,7 +35,7 @@ def measure(roots: list[Path]) -> None:
     blobs = {}
     for root in roots:
         source = open_source(root)
-        blobs[root] = "".join(f"{file.blob}\n" for file in source.files if is_wanted(file)).encode()
+        blobs[root] = "".join(f"{file.blob}\n" for file in list_present(source)).encode()
     size = sum(
         sum(map(int, ask(root, "--batch-check=%(objectsize)", wanted).split())) for root, wanted in blobs.items()
     )
@@ -60,6 +60,11 @@ def measure(roots: list[Path]) -> None:
     ratio = min(collecting) / min(reading)
     print(f"| {names} | {files:,} | {size / 1e6:.0f} | {min(reading):.2f} | {min(collecting):.2f} "
           f"| {ratio:.2f} | {peak / 1e6:.0f} |")  # fmt: skip
+
+
+def list_present(source: Source) -> list[File]:
+    """Return the files that are read; for one that a partial clone lacks, git would ask the web."""
+    return [file for file in source.files if is_wanted(file) and file.blob not in source.absent]
 
 
 def ask(root: Path, option: str, wanted: bytes, into: int = subprocess.PIPE) -> bytes:
