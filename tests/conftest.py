@@ -5,7 +5,15 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator
 
+import msgspec
+import pandas as pd
 import pytest
+
+from mlperf_claims.claims.articles import Article, Claim
+from mlperf_claims.claims.kinds import Answer
+from mlperf_claims.claims.schema import KINDS
+from mlperf_claims.claims.stated import parse_stated
+from mlperf_claims.results.select import Selection
 
 MARK = ":::MLLOG "
 
@@ -95,6 +103,26 @@ def pins(tmp_path, git):
         return ("--pins", str(tmp_path / "pins.csv"), "--clones", str(tmp_path / "clones"))
 
     return pin
+
+
+def make_claim(id_="fast", *, says="The box is faster", stated="2.1x", kind="ratio", headline=True, **keys):
+    """A claim of a kind, with selections of its own where the kind wants them."""
+    about = KINDS[kind]
+    wanted = {one.name for one in msgspec.structs.fields(about) if one.required}
+    roles = {role: Selection() for role in ("subject", "baseline", "field") if role in wanted}
+    given = {"id": id_, "says": says, "stated": stated, "headline": headline, **roles, **keys}
+    return Claim(about(**given), parse_stated(stated))
+
+
+def make_article(*claims, title="Box beats box", name="paper", **given):
+    """An article of these claims."""
+    texts = {"publisher": "P", "published": "2026-01-02", "source": "s", "round": "v1", "benchmark": "b"}
+    return Article(name, title, **texts, division="closed", **{"assumptions": {}, "claims": claims, **given})
+
+
+def make_answer(readings, **given):
+    """What a claim comes to under readings, without comparisons behind it."""
+    return Answer(readings, pd.DataFrame(), **given)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -10,21 +10,33 @@ from typing import Any
 
 import pandas as pd
 
-from mlperf_claims.claims.articles import Article, Claim
-from mlperf_claims.claims.verdicts import CONFIRMED, CONTRADICTED, NOT_YET, UNVERIFIABLE, VERDICTS, judge_value
+from mlperf_claims.claims.articles import Article, Claim, NoClaims, load_article
+from mlperf_claims.claims.kinds import CLOCK, OFFICIAL, PACE, PER_ACCELERATOR, Answer, Book
+from mlperf_claims.claims.schema import Unverifiable
+from mlperf_claims.claims.verdicts import (
+    CONFIRMED,
+    CONTRADICTED,
+    FAILED,
+    NO_DATA,
+    NOT_CHECKED,
+    OPEN,
+    VERDICTS,
+    judge_value,
+)
 from mlperf_claims.read.grains import RESULT_KEY
 from mlperf_claims.read.repositories import link
-from mlperf_claims.results.select import describe_differences, take_role
+from mlperf_claims.results.select import (
+    NotHeldError,
+    Selection,
+    describe_differences,
+    load_submissions,
+    narrow,
+    take_role,
+)
 
 MIME = "application/vnd.mlperf-claims.findings+json"
-ROLES = {  # column prefix: what the report calls it
-    "subject": "subject",
-    "baseline": "baseline",
-    "rate_subject": "subject of the speed-up it rests on",
-    "rate_baseline": "baseline of the speed-up it rests on",
-}
-CLOCK = "wall clock"  # the reading that stands beside the deciding one
-COMPARISONS = (("subject", "baseline"), ("rate_subject", "rate_baseline"))
+ORDINALS = {1: "st", 2: "nd", 3: "rd"}
+ROLES = ("subject", "baseline")  # column prefixes of the results behind a claim
 
 
 class FindingError(ValueError):
@@ -45,7 +57,7 @@ class Reading:
 class Evidence:
     """A file a figure was read from; lines are 0 where the whole file is meant."""
 
-    role: str  # of its submission in the claim
+    role: str  # of its result in the claim
     result: str  # round, division, benchmark, submitter, system, size and availability
     what: str  # "run 0: 27.00 min", "scaling factor 1.0128", "system description"
     path: str
@@ -64,6 +76,7 @@ class Finding:
     kind: str
     says: str
     stated: str
+    printed: float | None  # the stated figure; None for a word
     decimals: int  # of the stated figure
     low: float | None  # what the printed figure stands for, from …; None where it is open
     high: float | None  # … up to
@@ -75,114 +88,185 @@ class Finding:
     readings: tuple[Reading, ...] = ()
     spread: tuple[float, float] | None = None  # what single runs allow: lowest, highest
     differences: tuple[str, ...] = ()
-    unnamed: tuple[str, ...] = ()  # in what the submissions differ and the article does not say
-    because: str = ""  # why no log can answer it, and what would
+    unnamed: tuple[str, ...] = ()  # in what the results differ and the article does not say
+    because: str = ""  # why there is no figure, and what would give one
     evidence: tuple[Evidence, ...] = ()
+    rests_on: tuple[str, ...] = ()  # ids of the claims whose figures it uses
 
 
-def judge_claim(
-    claim: Claim,
-    readings: Mapping[str, float],
-    *,
-    failing: Iterable[str] = (),
-    beside: Iterable[str] = (),
-    spread: tuple[float, float] | None = None,
-    differences: Iterable[str] = (),
-    unnamed: Iterable[str] = (),
-    evidence: Iterable[Evidence] = (),
-) -> Finding:
-    """Judge one claim under each reading.
+@dataclass(frozen=True)
+class Audit:
+    """An article's claims of some kinds, beside the results they are judged from."""
+
+    article: Article
+    claims: tuple[Claim, ...]
+    book: Book
+
+    @property
+    def results(self) -> pd.DataFrame:
+        """One row per (round, organization, system, benchmark), as `select.load_submissions` gives them."""
+        return self.book.results
+
+    @property
+    def runs(self) -> pd.DataFrame:
+        """One row per log."""
+        return self.book.runs
+
+    def judge(self) -> tuple[Finding, ...]:
+        """Judge each claim on its own: what stands in the way of one is that one's reason, and no other's."""
+        return tuple(judge_claim(claim, self.book) for claim in self.claims)
+
+    def compare(self, *ids: str) -> pd.DataFrame:
+        """Return the comparisons behind the claims that could be worked out, or behind those of these ids.
+
+        Returns: one row per (claim, comparison): `claim`, `stated`, `also` (the reading of the words; "" for
+            the first), `subject_…`, `baseline_…` (empty where nothing is compared) and the readings.
+        """
+        found = []
+        for claim in self.claims:
+            if (not ids or claim.id in ids) and (answer := self._try(claim)) is not None:
+                found.append(answer.rows.assign(claim=claim.id, stated=claim.stated.text))
+        columns = [f"{role}_{column}" for role in ROLES for column in self.results.columns]
+        first = ["claim", "stated", "also", OFFICIAL, CLOCK, PACE, PER_ACCELERATOR, *columns]
+        rows = pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+        rows = rows.reindex(columns=list(dict.fromkeys([*first, *rows.columns])))
+        return rows.assign(also=rows["also"].astype("object").fillna(""))
+
+    def of_kind(self, *kinds: str) -> "Audit":
+        """Return the audit of those claims that are of these kinds."""
+        return replace(self, claims=tuple(claim for claim in self.claims if claim.kind in kinds))
+
+    def list_assumptions(self) -> pd.DataFrame:
+        """Return what the article assumes: `assumption`, `value`, `unit`, `because`, a row each."""
+        rows = [
+            {"assumption": name, "value": one.value, "unit": one.unit, "because": " ".join(one.because.split())}
+            for name, one in self.article.assumptions.items()
+        ]
+        return pd.DataFrame(rows, columns=["assumption", "value", "unit", "because"])
+
+    def find_pair(self) -> pd.Series:
+        """Return the comparison of times that the article leads with, or else its first; NoClaims if it has none."""
+        rows = self.compare()
+        timed = rows[rows[OFFICIAL].notna() & rows["baseline_system"].notna() & (rows["also"] == "")]
+        if timed.empty:
+            raise NoClaims("No claim of the article compares times that could be worked out.")
+        leads = [claim.id for claim in self.claims if claim.about.headline]
+        return timed.assign(leads=~timed["claim"].isin(leads)).sort_values("leads", kind="stable").iloc[0]
+
+    def find_scope(self) -> pd.DataFrame:
+        """Return the scored results of the round and benchmark that the claims are mostly about, smallest first.
+
+        Raises: NoClaims if there are none.
+        """
+        rows = self.compare()
+        keys = rows[["subject_round", "subject_benchmark", "subject_division"]].dropna()
+        require_rows(keys, "No claim of this kind could be worked out.")
+        where = dict(zip(("round", "benchmark", "division"), keys.value_counts(sort=True).index[0], strict=True))
+        met = narrow(self.results, Selection(**where)).sort_values("accelerators_total", kind="stable")
+        return require_rows(met[met["no_score"] == ""], "No result that the claims are about has a score.")
+
+    def _try(self, claim: Claim) -> Answer | None:
+        try:
+            return self.book.answer(claim)
+        except Exception:  # its finding says why
+            return None
+
+
+def require_rows(rows: pd.DataFrame, otherwise: str) -> pd.DataFrame:
+    """Return rows; NoClaims, which ends a notebook without failing it, if there are none."""
+    if rows.empty:
+        raise NoClaims(otherwise)
+    return rows
+
+
+def open_audit(article: str, *kinds: str, assumptions: Mapping[str, float | None] | None = None) -> Audit:
+    """Load an article, its claims of these kinds (of every kind if none are named), and all results.
 
     Args:
-        readings: name: value in the stated unit, the deciding one first; a nan is left out, since
-            not every submission's logs allow every reading.
-        failing: readings under which the claim does not hold, whatever its figure: another holds the
-            rank, or there are more of them.
-        beside: readings that stand beside for context and do not count for `robust`.
-    Raises: VerdictError if the stated text has no figure; FindingError if the first reading is nan.
+        assumptions: values that a reader gave instead of the article's; None keeps the article's.
+    Raises: NoClaims, which ends a notebook without failing it, if the article makes no such claim.
     """
-    first = next(iter(readings))
-    if math.isnan(readings[first]):
-        raise FindingError(f"{claim.id}: {first} is nan, expected a value to judge")
-    if spread and not all(map(math.isfinite, spread)):
-        raise FindingError(f"{claim.id}: spread of single runs is {spread}, expected two finite values")
-    judged = tuple(
-        Reading(name, float(value), _judge_reading(claim, value, fails=name in failing), name not in beside)
-        for name, value in readings.items()
-        if not math.isnan(value)
+    audited = load_article(article)
+    claims = audited.of_kind(*kinds) if kinds else audited.claims
+    if not claims:
+        raise NoClaims(f"The article makes no claim of this kind ({', '.join(kinds)}).")
+    given = {name: value for name, value in (assumptions or {}).items() if value is not None}
+    return Audit(audited, claims, Book(audited.assume(given), *load_submissions()))
+
+
+def judge_claim(claim: Claim, book: Book) -> Finding:
+    """Judge one claim under each reading; what cannot be worked out is not checked here, or failed, with the reason."""
+    begun = _begin(claim)
+    if isinstance(claim.about, Unverifiable):
+        return leave_open(claim)
+    try:
+        answer = book.answer(claim)
+        return judge_answer(claim, answer, evidence=list_evidence(answer, book))
+    except NotHeldError as error:
+        return replace(begun, verdict=NOT_CHECKED, because=" ".join(str(error).split()))
+    except ValueError as error:
+        return replace(begun, verdict=FAILED, because=" ".join(str(error).split()))
+    except Exception as error:  # whatever it is, it is this claim's alone
+        return replace(begun, verdict=FAILED, because=" ".join(f"{type(error).__name__}: {error}".split()))
+
+
+def leave_open(claim: Claim, *, failed: str = "no notebook judges a claim of its kind") -> Finding:
+    """Return the finding of a claim that no notebook judged: one that no log can answer, or one that failed."""
+    if not isinstance(claim.about, Unverifiable):
+        return replace(_begin(claim), verdict=FAILED, because=failed)
+    verdict = NOT_CHECKED if claim.about.source else NO_DATA
+    source = f" ({claim.about.source})" if claim.about.source else ""
+    return replace(_begin(claim), verdict=verdict, because=" ".join(claim.about.because.split()) + source)
+
+
+def judge_answer(claim: Claim, answer: Answer, *, evidence: Iterable[Evidence] = ()) -> Finding:
+    """Judge what a claim comes to, under each reading, by the digits of its stated figure."""
+    stated = claim.stated if answer.total is None else claim.stated.out_of(answer.total)
+    low, high = stated.interval
+    readings = tuple(
+        Reading(
+            name,
+            float(value),
+            CONTRADICTED if name in answer.failing else judge_value(stated, value, flatters=claim.flatters),
+            name not in answer.beside,
+        )
+        for name, value in answer.readings.items()
     )
     return replace(
         _begin(claim),
-        recomputed=judged[0].value,
-        verdict=judged[0].verdict,
-        robust=len({reading.verdict for reading in judged if reading.counts}) == 1,
-        readings=judged,
-        spread=spread,
-        differences=tuple(differences),
-        unnamed=tuple(unnamed),
+        low=_finite(low),
+        high=_finite(high),
+        unit=stated.unit if answer.unit is None else answer.unit,
+        recomputed=readings[0].value,
+        verdict=readings[0].verdict,
+        robust=len({reading.verdict for reading in readings if reading.counts}) == 1,
+        readings=readings,
+        spread=answer.spread,
+        differences=_list_differences(answer.rows),
+        unnamed=_list_unnamed(claim, answer.rows),
         evidence=tuple(evidence),
+        rests_on=answer.rests_on,
     )
 
 
-def _judge_reading(claim: Claim, value: float, *, fails: bool) -> str:
-    return CONTRADICTED if fails else judge_value(claim.stated, value, flatters=claim.flatters)
-
-
-def judge_claims(
-    article: Article,
-    frame: pd.DataFrame,
-    *,
-    readings: Mapping[str, str],
-    runs: pd.DataFrame,
-    holds: Mapping[str, str] | None = None,
-    beside: Iterable[str] = (),
-    spread: tuple[str, str] | None = None,
-    behind: pd.DataFrame | None = None,
-    compared: pd.DataFrame | None = None,
-) -> tuple[Finding, ...]:
-    """Judge a frame of claims.
-
-    Args:
-        frame: one row per claim, with `claim`, `subject_…` and maybe `baseline_…` columns.
-        readings: name of a reading: the column that holds it, the deciding one first.
-        holds: name of a reading: the column that says whether the claim holds under it at all.
-        beside: readings that do not count for `robust`.
-        runs: as `submissions.load_submissions` gives them, for the evidence.
-        spread: the columns of the lowest and the highest value that single runs allow.
-        behind: the rows whose submissions are the evidence, where they are more than `frame`.
-        compared: the rows whose pairs differ in what is named, where they are more than `frame`.
-    """
-    behind, compared = (frame if rows is None else rows for rows in (behind, compared))
-    return tuple(
-        judge_claim(
-            article.claim(row["claim"]),
-            {name: row[column] for name, column in readings.items()},
-            beside=beside,
-            failing=[name for name, column in (holds or {}).items() if not row[column]],
-            spread=(float(row[spread[0]]), float(row[spread[1]])) if spread else None,
-            differences=_list_differences(compared[compared["claim"] == row["claim"]]),
-            unnamed=_list_unnamed(article.claim(row["claim"]), compared[compared["claim"] == row["claim"]]),
-            evidence=list_evidence(behind[behind["claim"] == row["claim"]], runs),
-        )
-        for _, row in frame.iterrows()
-    )
-
-
-def list_evidence(rows: pd.DataFrame, runs: pd.DataFrame) -> tuple[Evidence, ...]:
-    """List the logs, scaling factors and system descriptions behind rows of compared submissions."""
-    found = []
-    for _, row in rows.iterrows():
+def list_evidence(answer: Answer, book: Book) -> tuple[Evidence, ...]:
+    """List the logs, scaling factors and system descriptions behind a claim."""
+    found: list[Evidence] = []
+    seen = set()
+    for _, row in answer.rows.iterrows():
+        rests_on = row.get("rests_on")
+        through = f" of {rests_on}" if isinstance(rests_on, str) else ""
         for role in ROLES:
-            if f"{role}_system" in rows:
-                found += _list_submission(ROLES[role], take_role(row, role), runs)
+            if not isinstance(row.get(f"{role}_system"), str):
+                continue
+            result = take_role(row, role)
+            key = (role + through, *result[list(RESULT_KEY)])
+            if key not in seen:
+                seen.add(key)
+                found += _list_result(
+                    role + through, result, book.runs_of(result).iloc[: None if answer.of_logs else 0]
+                )
     return tuple(dict.fromkeys(found))
-
-
-def leave_open(claim: Claim) -> Finding:
-    """Return the finding of a claim that no notebook judged: unverifiable, or not yet audited."""
-    if claim.kind == "unverifiable":
-        return replace(_begin(claim), verdict=UNVERIFIABLE, because=" ".join(claim.fields["because"].split()))
-    return _begin(claim)
 
 
 def publish(findings: Sequence[Finding]) -> None:
@@ -203,27 +287,39 @@ def read_findings(notebook: Mapping[str, Any]) -> list[Finding]:
 def load_findings(article: Article, folder: Path) -> list[Finding]:
     """Return one finding per claim, in the article's order, from the executed notebooks of a folder.
 
-    Claims that no notebook there audits are returned as not yet audited.
+    A claim that no notebook there judged has failed, and says which notebooks did not finish.
     Raises: FindingError if two notebooks judge the same claim, or one judges a claim the article lacks.
     """
     found: dict[str, tuple[str, Finding]] = {}
     known = {claim.id for claim in article.claims}
+    broken = []
     for path in sorted(folder.glob("*.ipynb")):
-        for finding in read_findings(json.loads(path.read_text(encoding="utf-8"))):
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        broken += [f"{path.stem}: {failure}" for failure in _list_failures(notebook)]
+        for finding in read_findings(notebook):
             if finding.id in found:
                 raise FindingError(f"{finding.id} is judged by {found[finding.id][0]} and by {path.name}, expected one")
             if finding.id not in known:
                 raise FindingError(f"{path.name} judges {finding.id}, which {article.name} does not claim")
             found[finding.id] = (path.name, finding)
-    return [found[claim.id][1] if claim.id in found else leave_open(claim) for claim in article.claims]
+    why = "; ".join(broken) or "no notebook judges a claim of its kind"
+    return [found[claim.id][1] if claim.id in found else leave_open(claim, failed=why) for claim in article.claims]
+
+
+def _list_failures(notebook: Mapping[str, Any]) -> list[str]:
+    outputs = (output for cell in notebook["cells"] for output in cell.get("outputs", ()))
+    return [" ".join(f"{o['ename']}: {o['evalue']}".split()) for o in outputs if o["output_type"] == "error"]
 
 
 def format_value(value: float | None, unit: str, *, decimals: int = 0) -> str:
     """Format a recomputed figure with two digits more than the printed one has: 1.512x, 80.25%, 40 racks."""
     if value is None or math.isnan(value):
         return "–"
+    if unit == "place":
+        return f"{value:.0f}{ORDINALS.get(int(value), 'th')}"
     number = f"{value:,.0f}" if float(value).is_integer() else f"{value:,.{decimals + 2}f}"
-    return number + (unit if re.match(r"(x|%)(\W|$)", unit) else f" {unit}").rstrip()
+    glued = re.match(r"(x|%)(\W|$)", unit, re.IGNORECASE)
+    return number + (unit[0].lower() + unit[1:] if glued else f" {unit}").rstrip()
 
 
 def format_recomputed(finding: Finding) -> str:
@@ -233,8 +329,8 @@ def format_recomputed(finding: Finding) -> str:
 
 def explain(finding: Finding) -> str:
     """Return one sentence for a finding that is not confirmed, or not under every reading; else ""."""
-    if finding.verdict == UNVERIFIABLE:
-        return f"“{finding.stated}” is unverifiable here: {finding.because}."
+    if finding.verdict in OPEN:
+        return f"“{finding.stated}”: {finding.verdict}; {finding.because}."
     if finding.recomputed is None or (finding.verdict == CONFIRMED and finding.robust):
         return ""
     first, *others = finding.readings
@@ -251,11 +347,19 @@ def explain(finding: Finding) -> str:
 def summarise(findings: Sequence[Finding]) -> tuple[str, ...]:
     """Return the outcome in two sentences: of all claims, and of the headline claims where there are any."""
     counts = {verdict: sum(finding.verdict == verdict for finding in findings) for verdict in VERDICTS}
-    beyond = counts.pop(UNVERIFIABLE)
-    said = [f"{count} {'is' if count == 1 else 'are'} {verdict}" for verdict, count in counts.items() if count]
-    answerable = f"Of {len(findings)} claims, the public logs can answer {len(findings) - beyond}: "
-    sentence = answerable if beyond else "Of the claims, "
-    first = f"{sentence}{_enumerate(said)}." if said else f"The public logs can answer none of {len(findings)} claims."
+    answered = [verdict for verdict in counts if verdict not in OPEN]
+    held = {verdict: f"{counts[verdict]} {'is' if counts[verdict] == 1 else 'are'} {verdict}" for verdict in answered}
+    said = [text for verdict, text in held.items() if counts[verdict]]
+    total = len(findings) - sum(counts[verdict] for verdict in OPEN)
+    rest = {
+        NOT_CHECKED: "{} could be checked elsewhere",
+        NO_DATA: "for {} there are no public data",
+        FAILED: "{} failed",
+    }
+    left = [text.format(counts[verdict]) for verdict, text in rest.items() if counts[verdict]]
+    first = f"Of {len(findings)} claims, {total} {'is' if total == 1 else 'are'} judged here"
+    first += f": {_enumerate(said)}" if said else ""
+    first += f"; {_enumerate(left)}." if left else "."
     headlines = [finding for finding in findings if finding.headline]
     return (first, _summarise_headlines(headlines)) if headlines else (first,)
 
@@ -271,7 +375,7 @@ def _summarise_headlines(findings: Sequence[Finding]) -> str:
         for finding, reading in clocks
         if reading.counts and reading.verdict != finding.verdict
     ]
-    rest = f"; on the wall clock, which no factor evens out, {_enumerate(apart)}" if apart else ""
+    rest = f"; on the wall clock, before MLPerf's adjustment for training luck, {_enumerate(apart)}" if apart else ""
     return f"Of the headline figures, {_enumerate(parts)}{rest}."
 
 
@@ -292,13 +396,14 @@ def _begin(claim: Claim) -> Finding:
         kind=claim.kind,
         says=claim.says,
         stated=stated.text,
+        printed=None if stated.word or math.isnan(stated.value) else stated.value,
         decimals=stated.decimals,
         low=_finite(stated.interval[0]),
         high=_finite(stated.interval[1]),
-        headline=claim.headline,
+        headline=claim.about.headline,
         unit=stated.unit,
         recomputed=None,
-        verdict=NOT_YET,
+        verdict=FAILED,
         robust=None,
     )
 
@@ -329,35 +434,31 @@ def count_readings(finding: Finding) -> int:
 
 
 def _list_differences(rows: pd.DataFrame) -> tuple[str, ...]:
-    compared = [pair for pair in COMPARISONS if f"{pair[1]}_system" in rows]
-    found = (
-        describe_differences(take_role(row, one), take_role(row, other))
-        for one, other in compared
-        for _, row in rows.iterrows()
-    )
+    if "baseline_system" not in rows or "subject_system" not in rows:
+        return ()
+    both = rows[rows["subject_system"].notna() & rows["baseline_system"].notna()]
+    found = (describe_differences(take_role(row, "subject"), take_role(row, "baseline")) for _, row in both.iterrows())
     return tuple(dict.fromkeys(difference for differences in found for difference in differences))
 
 
 def _list_unnamed(claim: Claim, rows: pd.DataFrame) -> tuple[str, ...]:
-    if "baseline_system" not in rows or "named" not in claim.fields:
+    if claim.about.named is None:
         return ()
-    names = (difference.partition(":")[0] for difference in _list_differences(rows))
-    return tuple(dict.fromkeys(name for name in names if name not in claim.fields["named"]))
+    first = rows[rows["also"].isna()] if "also" in rows else rows
+    names = (difference.partition(":")[0] for difference in _list_differences(first))
+    return tuple(dict.fromkeys(name for name in names if name not in claim.about.named))
 
 
-def _list_submission(role: str, row: pd.Series, runs: pd.DataFrame) -> Iterable[Evidence]:
-    mine = (runs[list(RESULT_KEY)] == row[list(RESULT_KEY)]).all(axis=1)
+def _list_result(role: str, row: pd.Series, runs: pd.DataFrame) -> Iterable[Evidence]:
     scope = f"MLPerf Training {row['round']}, {row['division']}, {row['benchmark']}"
-    system = (
-        f"{row['submitter']}, {row['system_name']}, {row['accelerators_total']:,} accelerators, {row['availability']}"
-    )
-    result = f"{scope}: {system}"
+    size = f"{int(row['accelerators_total']):,} accelerators"
+    result = f"{scope}: {row['submitter']}, {row['system_name']}, {size}, {row['availability']}"
     pinned = {"role": role, "result": result, "commit": row["commit"]}
-    for _, run in runs[mine].iterrows():
+    for _, run in runs.iterrows():
         lines = (0, 0) if run["problem"] else (int(run["start_line"]), int(run["stop_line"]))
         what = f"run {run['run']}: " + (run["not_counted"] or f"{run['time_to_train_min']:.4f} min on the clock")
         yield _cite(row["repository"], what=what, path=run["path"], blob=run["blob"], lines=lines, **pinned)
-    if row["scaling_path"]:
+    if row["scaling_path"] and len(runs):
         what = f"scaling factor {row['scaling_factor']:.6f}"
         yield _cite(row["repository"], what=what, path=row["scaling_path"], blob=row["scaling_blob"], **pinned)
     yield _cite(
@@ -377,5 +478,6 @@ def _make_finding(given: Mapping[str, Any]) -> Finding:
         "differences": tuple(given["differences"]),
         "unnamed": tuple(given["unnamed"]),
         "evidence": tuple(Evidence(**one) for one in given["evidence"]),
+        "rests_on": tuple(given["rests_on"]),
     }
     return Finding(**{**given, **nested})

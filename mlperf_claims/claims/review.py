@@ -36,7 +36,8 @@ def load_claims(article: str) -> list[dict[str, Any]]:
 def check_as_assumed(article: str) -> None:
     """Raise ReviewError if the last build was made with other assumptions than the article's."""
     for path in sorted((paths.build_dir(article) / "parameters").glob("*.json")):
-        given = json.loads(path.read_text(encoding="utf-8")).keys() - {"article", "notebooks"}
+        content = json.loads(path.read_text(encoding="utf-8"))
+        given = {*(content.keys() - {"article", "notebooks", "assumptions"}), *content.get("assumptions", {})}
         if given:
             wanted = f"run make report ARTICLE={article} without it first"
             raise ReviewError(f"the build was given {', '.join(sorted(given)).upper()}, expected none: {wanted}")

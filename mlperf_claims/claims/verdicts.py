@@ -2,22 +2,25 @@
 
 import math
 
-from mlperf_claims.claims.articles import Stated
+from mlperf_claims.claims.stated import Stated
 
 CONFIRMED = "confirmed"
 UNDERSTATED = "understated"
 OVERSTATED = "overstated"
 CONTRADICTED = "contradicted"
-UNVERIFIABLE = "unverifiable"
-NOT_YET = "not yet audited"
+NOT_CHECKED = "not checked here"
+NO_DATA = "no public data"
+FAILED = "failed"
 VERDICTS = {  # in the order a reader wants them
     CONFIRMED: "the recomputed value falls within the printed digits",
     UNDERSTATED: "it falls outside, to the claimant's disfavour",
     OVERSTATED: "it falls outside, in the claimant's favour",
     CONTRADICTED: "the data say otherwise",
-    UNVERIFIABLE: "no training log read here can answer it",
-    NOT_YET: "no notebook audits this kind of claim yet",
+    NOT_CHECKED: "a public source would answer it, which was not read here",
+    NO_DATA: "no public source is known that would answer it",
+    FAILED: "this report did not get as far as a verdict; the fault is not the claim's",
 }
+OPEN = (NOT_CHECKED, NO_DATA, FAILED)  # verdicts without a figure
 
 
 class VerdictError(ValueError):
@@ -38,7 +41,7 @@ def judge_value(stated: Stated, value: float, *, flatters: str) -> str:
     low, high = stated.interval
     if low <= value < high:
         return CONFIRMED
-    if stated.is_word:
+    if stated.word:
         return CONTRADICTED
     says_too_much = value < low if flatters == "high" else value >= high
     return OVERSTATED if says_too_much else UNDERSTATED

@@ -1,11 +1,16 @@
 """One Altair theme, and the charts of the report: frame → chart."""
 
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
 import pandas as pd
+from IPython.display import Markdown
+
+from mlperf_claims.claims.findings import Finding, format_value
+from mlperf_claims.claims.kinds import CLOCK, OFFICIAL, PACE
 
 MIME = "application/vnd.vegalite.v5+json"  # the one JupyterLab draws offline; our specs are valid in v5 and v6
 COLOURS = (
@@ -21,6 +26,8 @@ WIDTH, HEIGHT = (
     320,
 )  # pixels, of the static picture and in JupyterLab; the report makes a chart as wide as its column
 MUTED = "#767676"
+OTHERS = "other readings"
+READINGS = (OFFICIAL, CLOCK, PACE, OTHERS)  # each in one colour, in every chart
 
 
 @alt.theme.register("mlperf_claims", enable=True)
@@ -59,26 +66,28 @@ alt.renderers.register("mlperf_claims", _bundle)
 alt.renderers.enable("mlperf_claims")
 
 
-def chart_time_to_train(submissions: pd.DataFrame, ideal: pd.DataFrame, *, title: str) -> alt.LayerChart:
+def chart_time_to_train(submissions: pd.DataFrame, *, title: str) -> alt.LayerChart:
     """Draw time to train against size, both axes logarithmic, with an ideal-scaling line.
 
     Args:
         submissions: one row per submission: accelerators_total, official_min, wall_clock_min,
-            series (what the colour tells apart), system.
-        ideal: accelerators_total, official_min of the line to draw.
+            series (what the colour tells apart), system, ideal_min (of the line to draw).
     """
+    submissions = submissions.rename(columns={"system": "system_folder"})[
+        ["series", "system_folder", "accelerators_total", "official_min", "wall_clock_min", "ideal_min"]
+    ]
     logarithmic = alt.Scale(type="log", nice=False, padding=16)
     sizes = submissions["accelerators_total"]
     doublings = [2**power for power in range(64) if sizes.min() <= 2**power <= sizes.max()]
     x = alt.X("accelerators_total:Q", title="accelerators", scale=logarithmic, axis=alt.Axis(values=doublings))
     y = alt.Y("official_min:Q", title="official time to train (minutes)", scale=logarithmic)
-    line = alt.Chart(ideal).mark_line(strokeDash=[5, 4], color=MUTED).encode(x=x, y=y)
+    line = alt.Chart(submissions).mark_line(strokeDash=[5, 4], color=MUTED).encode(x=x, y="ideal_min:Q")
     series = alt.Chart(submissions).encode(x=x, y=y, color=alt.Color("series:N", title=None))
     points = series.mark_point(filled=True, size=90, opacity=1).encode(
         shape=alt.Shape("series:N", legend=None),
         tooltip=[
             alt.Tooltip("series:N", title="submission"),
-            alt.Tooltip("system:N"),
+            alt.Tooltip("system_folder:N", title="system"),
             alt.Tooltip("accelerators_total:Q", title="accelerators", format=","),
             alt.Tooltip("official_min:Q", title="official score (min)", format=".2f"),
             alt.Tooltip("wall_clock_min:Q", title="wall clock (min)", format=".2f"),
@@ -91,42 +100,74 @@ def chart_time_to_train(submissions: pd.DataFrame, ideal: pd.DataFrame, *, title
     )
 
 
-def chart_speedups(dots: pd.DataFrame, claims: pd.DataFrame, *, title: str) -> alt.LayerChart:
-    """Draw each claim's speed-up: a dot per pair of runs, the official score, the wall clock, the stated interval.
+def chart_deviations(findings: Sequence[Finding], *, title: str) -> alt.LayerChart | Markdown:
+    """Draw how far each reading of each claim lies from the printed figure, in %, and what its digits allow.
 
     Args:
-        dots: claim, speedup_x: one row per (claim, subject run, baseline run).
-        claims: claim, official_x, wall_clock_x, stated_low_x, stated_high_x (cut at the axis where infinite).
+        findings: those without a printed figure, or without readings, are left out.
+    Returns: a chart; a sentence where there is nothing to draw.
     """
-    y = alt.Y("claim:N", title=None, sort=list(claims["claim"]), axis=alt.Axis(labelLimit=220))
-    base = alt.Chart(claims).encode(y=y)
-    scale = alt.Scale(zero=True, nice=True)
-    stated = base.mark_bar(color=MUTED, opacity=0.25, height=16).encode(
-        x=alt.X("stated_low_x:Q", title="speed-up (times faster)", scale=scale), x2="stated_high_x:Q"
+    drawn = [one for one in findings if one.readings and one.printed]
+    if not drawn:
+        return Markdown("No claim here has both a printed figure and a recomputed one.")
+    rows = [
+        {
+            **{"claim": one.id, "stated": one.stated, "reading": _group(reading.name), "name": reading.name},
+            **{"deviation_pct": _deviate(reading.value, one), "verdict": reading.verdict},
+            "value": format_value(reading.value, one.unit, decimals=one.decimals),
+        }
+        for one in drawn
+        for reading in one.readings
+        if reading.counts or reading.name == CLOCK
+    ]
+    bands = [
+        {"claim": one.id, "stated": one.stated, "low": _deviate(one.low, one), "high": _deviate(one.high, one)}
+        for one in drawn
+    ]
+    frame = pd.DataFrame(rows, columns=["claim", "stated", "reading", "name", "deviation_pct", "verdict", "value"])
+    allowed = pd.DataFrame(bands, columns=["claim", "stated", "low", "high"])
+    widest = min(60.0, max(10.0, 1.1 * float(frame["deviation_pct"].abs().max() if len(frame) else 0)))
+    frame["shown_pct"] = frame["deviation_pct"].clip(-widest, widest)
+    allowed = allowed.fillna({"low": -widest, "high": widest}).assign(
+        low=lambda band: band["low"].clip(-widest, widest), high=lambda band: band["high"].clip(-widest, widest)
     )
-    runs = (
-        alt.Chart(dots)
-        .mark_circle(size=26, opacity=0.45, color=COLOURS[0])
+    y = alt.Y("claim:N", title=None, sort=[one.id for one in drawn], axis=alt.Axis(labelLimit=220))
+    scale = alt.Scale(domain=[-widest, widest], nice=False)
+    colours = alt.Scale(domain=list(READINGS), range=list(COLOURS[: len(READINGS)]))
+    band = (
+        alt.Chart(allowed)
+        .mark_bar(color=MUTED, opacity=0.25, height=16)
+        .encode(y=y, x=alt.X("low:Q", title="recomputed against the printed figure (%)", scale=scale), x2="high:Q")
+    )
+    dots = (
+        alt.Chart(frame)
+        .mark_point(filled=True, size=90, opacity=0.9)
         .encode(
             y=y,
-            x="speedup_x:Q",
-            tooltip=["claim:N", alt.Tooltip("speedup_x:Q", title="one pair of runs (x)", format=".3f")],
+            x=alt.X("shown_pct:Q", scale=scale),
+            color=alt.Color("reading:N", title=None, scale=colours),
+            shape=alt.Shape("reading:N", title=None, scale=alt.Scale(domain=list(READINGS))),
+            tooltip=[
+                "claim:N",
+                alt.Tooltip("stated:N", title="as stated"),
+                alt.Tooltip("name:N", title="reading"),
+                "value:N",
+                alt.Tooltip("deviation_pct:Q", title="against the printed figure (%)", format="+.1f"),
+                "verdict:N",
+            ],
         )
     )
-    long = claims.melt("claim", ["official_x", "wall_clock_x"], var_name="reading", value_name="speedup_x")
-    long["reading"] = long["reading"].map({"official_x": "official score", "wall_clock_x": "wall clock"})
-    readings = (
-        alt.Chart(long)
-        .mark_tick(thickness=3, size=18, opacity=1)
-        .encode(
-            y=y,
-            x="speedup_x:Q",
-            color=alt.Color("reading:N", title=None, scale=alt.Scale(range=list(COLOURS[:2]))),
-            tooltip=["claim:N", "reading:N", alt.Tooltip("speedup_x:Q", title="speed-up (x)", format=".3f")],
-        )
-    )
-    described = f"{len(claims)} claims; grey: what the printed digits allow; dots: single pairs of runs, normalised."
-    return _finish(stated + runs + readings, title, described).properties(height=34 * len(claims))
+    described = f"{len(drawn)} claims; grey: what the printed digits allow; a dot for each reading; "
+    described += f"what lies further off than {widest:.0f} % is drawn at the edge."
+    return _finish(band + dots, title, described).properties(height=max(60, 26 * len(drawn)))
+
+
+def _deviate(value: float | None, finding: Finding) -> float | None:
+    return None if value is None else 100 * (value / finding.printed - 1)
+
+
+def _group(reading: str) -> str:
+    return reading if reading in READINGS else OTHERS
 
 
 def chart_efficiency(sizes: pd.DataFrame, *, title: str) -> alt.LayerChart:
@@ -139,7 +180,7 @@ def chart_efficiency(sizes: pd.DataFrame, *, title: str) -> alt.LayerChart:
     base = alt.Chart(sizes).encode(
         x=x,
         y=alt.Y("efficiency_pct:Q", title="scaling efficiency (%)", scale=alt.Scale(zero=False, padding=12)),
-        color=alt.Color("reading:N", title=None),
+        color=alt.Color("reading:N", title=None, scale=alt.Scale(domain=list(READINGS[:3]), range=list(COLOURS[:3]))),
         tooltip=[
             "reading:N",
             alt.Tooltip("accelerators_total:Q", title="accelerators", format=","),
@@ -156,105 +197,85 @@ def chart_efficiency(sizes: pd.DataFrame, *, title: str) -> alt.LayerChart:
     return _finish(ideal + base.mark_line() + points, title, f"{sizes_drawn} sizes; dashed: 100 %, perfect scaling.")
 
 
-def chart_racks(
-    curve: pd.DataFrame, stated: Mapping[str, float], assumed: float, *, breaks: Sequence[float], title: str
+def chart_assumption(
+    curve: pd.DataFrame, stated: tuple[float, float], assumed: float, *, axes: tuple[str, str], title: str
 ) -> alt.LayerChart:
-    """Draw the rack reduction against accelerators per baseline rack, a line per reading.
+    """Draw what a derived claim comes to over a range of one assumption, a line per reading.
 
     Args:
-        curve: per_rack, racks, reduction_x, reading.
-        stated: low, high: the interval that the printed reduction stands for.
-        assumed: the accelerators per rack that the claim is judged with.
-        breaks: the accelerators per rack at which its verdict changes, under the first reading.
+        curve: reading, assumption, value.
+        stated: the interval that the printed figure stands for; open sides are cut at the axis.
+        assumed: the value that the claim is judged with.
+        axes: titles of the assumption and of the claim's figure.
     """
-    band = alt.Chart(pd.DataFrame([dict(stated)])).mark_rect(color=MUTED, opacity=0.2).encode(y="low:Q", y2="high:Q")
-    marks = pd.DataFrame(
-        [{"per_rack": assumed, "mark": "as assumed"}, *({"per_rack": at, "mark": "verdict changes"} for at in breaks)]
-    )
-    rules = (
-        alt.Chart(marks)
-        .mark_rule(color=MUTED)
-        .encode(
-            x="per_rack:Q",
-            strokeDash=alt.StrokeDash("mark:N", legend=None, scale=alt.Scale(range=[[5, 4], [1, 3]])),
-            tooltip=["mark:N", alt.Tooltip("per_rack:Q", title="accelerators per rack", format=".1f")],
-        )
-    )
+    top, bottom = float(curve["value"].max()), min(0.0, float(curve["value"].min()))
+    band = alt.Chart(pd.DataFrame([{"low": max(stated[0], bottom), "high": min(stated[1], top)}]))
+    rule = alt.Chart(pd.DataFrame([{"assumption": assumed}])).mark_rule(color=MUTED, strokeDash=[5, 4])
     lines = (
         alt.Chart(curve)
-        .mark_line(point=True)
+        .mark_line(interpolate="monotone")
         .encode(
-            x=alt.X(
-                "per_rack:Q",
-                title="accelerators per baseline rack",
-                scale=alt.Scale(zero=False, nice=False, padding=12),
-            ),
-            y=alt.Y("reduction_x:Q", title="rack reduction (times fewer racks)"),
+            x=alt.X("assumption:Q", title=axes[0], scale=alt.Scale(nice=False, padding=12)),
+            y=alt.Y("value:Q", title=axes[1], scale=alt.Scale(domain=[bottom, top])),
             color=alt.Color("reading:N", title=None, sort=list(curve["reading"].unique())),
             tooltip=[
                 "reading:N",
-                alt.Tooltip("per_rack:Q", title="accelerators per rack"),
-                alt.Tooltip("racks:Q", title="baseline racks", format=".1f"),
-                alt.Tooltip("reduction_x:Q", title="reduction (x)", format=".2f"),
+                alt.Tooltip("assumption:Q", title=axes[0], format=",.2f"),
+                alt.Tooltip("value:Q", title=axes[1], format=",.2f"),
             ],
         )
     )
-    described = f"Grey band: what the printed digits allow; dashed: {assumed:g} accelerators per rack, as assumed; "
-    described += "dotted: where the verdict of the first reading changes."
-    return _finish(band + rules + lines, title, described)
+    shaded = band.mark_rect(color=MUTED, opacity=0.2).encode(y="low:Q", y2="high:Q")
+    described = f"Grey band: what the printed digits allow; dashed: {assumed:g}, as the article assumes."
+    return _finish(shaded + rule.encode(x="assumption:Q") + lines, title, described)
 
 
 def chart_what_if(
-    *, accelerators: int, subject_racks: float, speedup_x: float, per_rack: float, title: str
+    formula: str, assumptions: Mapping[str, float], stated: tuple[float, float], *, unit: str, title: str
 ) -> alt.LayerChart:
-    """Draw the subject's racks beside those the baseline would need, with two sliders that a reader moves.
+    """Draw what a derived claim comes to, with a slider for each assumption that a reader moves; the axis stays.
 
     Args:
-        accelerators: of the subject.
-        speedup_x, per_rack: where the sliders start.
+        formula: arithmetic over the names of the assumptions alone.
+        assumptions: where the sliders start; each goes from a quarter to four times of it.
+        stated: the interval that the printed figure stands for.
     """
-    density = alt.param(
-        name="per_rack",
-        value=per_rack,
-        bind=alt.binding_range(min=4, max=72, step=1, name="accelerators per baseline rack "),
-    )
-    rate = alt.param(
-        name="speedup",
-        value=round(speedup_x, 3),
-        bind=alt.binding_range(min=0.5, max=4, step=0.001, name="speed-up per accelerator (x) "),
-    )
-    rows = [
-        {"system": "subject", "order": 0, "accelerators": accelerators, "used": subject_racks},
-        {"system": "baseline", "order": 1, "accelerators": accelerators, "used": subject_racks},
+    sliders = [
+        alt.param(
+            name=name,
+            value=value,
+            bind=alt.binding_range(min=value / 4, max=value * 4, step=value / 64, name=f"{name.replace('_', ' ')} "),
+        )
+        for name, value in assumptions.items()
     ]
-    base = (
-        alt.Chart(pd.DataFrame(rows))
-        .transform_calculate(
-            racks="datum.order == 0 ? datum.used : datum.accelerators * speedup / per_rack",
-        )
-        .transform_calculate(
-            label="format(datum.racks, '.1f') + ' racks' + "
-            "(datum.order == 0 ? '' : ', ' + format(datum.racks / datum.used, '.2f') + ' times as many')"
-        )
-        .encode(y=alt.Y("system:N", title=None, sort=["subject", "baseline"]))
+    edges = [edge for edge in stated if math.isfinite(edge)]
+    widest = 2.5 * max(edges)
+    low, high = (edge if math.isfinite(edge) else limit for edge, limit in zip(stated, (0.0, widest), strict=True))
+    base = alt.Chart(pd.DataFrame([{"low": low, "high": high}])).transform_calculate(
+        value=formula, label=f"format({formula}, ',.2f') + ' {unit}'"
     )
-    bars = base.mark_bar(height=24).encode(
-        x=alt.X("racks:Q", title="racks", scale=alt.Scale(domainMin=0)),
-        color=alt.Color("system:N", legend=None, sort=["subject", "baseline"]),
+    scale = alt.Scale(domain=[0, widest], clamp=True, nice=False)  # fixed, so that the bar is seen to move
+    axis = alt.X("low:Q", title=unit or "figure", scale=scale)
+    band = base.mark_rect(color=MUTED, opacity=0.25).encode(x=axis, x2="high:Q")
+    bar = base.mark_bar(height=24, color=COLOURS[0]).encode(
+        x=alt.X("value:Q", scale=alt.Scale(domain=[0, widest], clamp=True))
     )
-    labels = base.mark_text(align="left", dy=-24, fontSize=13, fontWeight=600).encode(x=alt.value(0), text="label:N")
-    chart = (bars + labels).add_params(density, rate)
-    described = f"Two sliders, at first {per_rack:g} accelerators per baseline rack and a speed-up of {speedup_x:.2f}."
-    return _finish(chart, title, described).properties(height=150)
+    label = base.mark_text(align="left", dy=-24, fontSize=13, fontWeight=600).encode(x=alt.value(0), text="label:N")
+    described = f"{len(sliders)} sliders, at first as the article assumes; grey band: what the printed digits allow."
+    return _finish((band + bar + label).add_params(*sliders), title, described).properties(height=90)
 
 
-def chart_convergence(evals: pd.DataFrame, reference: pd.DataFrame, *, title: str) -> alt.LayerChart:
+def chart_convergence(evals: pd.DataFrame, *, title: str) -> alt.LayerChart | Markdown:
     """Draw what each evaluation of the runs saw, and where the reference converges.
 
     Args:
-        evals: progress (samples), value, series, run.
-        reference: series, reference_mean (samples): one rule for each series.
+        evals: progress (samples), value, series, run, reference_mean (samples, one for each series).
+    Returns: a chart; a sentence where there is nothing to draw.
     """
+    if evals.empty:
+        return Markdown("The evaluations of these results are not kept in the project's data.")
+    evals = evals[["progress", "value", "series", "run", "reference_mean"]]
+    reference = evals[["series", "reference_mean"]].drop_duplicates()
     x = alt.X("progress:Q", title="samples trained", scale=alt.Scale(zero=False, padding=12))
     color = alt.Color("series:N", title=None)
     lines = (

@@ -42,7 +42,10 @@ def _describe_claim(finding: Finding) -> dict[str, Any]:
     return (
         {name: given[name] for name in first}
         | {"spread": spread}
-        | {name: given[name] for name in ("headline", "decimals", "differences", "unnamed", "because", "evidence")}
+        | {
+            name: given[name]
+            for name in ("headline", "printed", "decimals", "differences", "unnamed", "because", "rests_on", "evidence")
+        }
     )
 
 

@@ -21,7 +21,8 @@ from mlperf_claims import paths
 from mlperf_claims.claims import findings
 from mlperf_claims.claims.articles import Article, ArticleError, load_article
 from mlperf_claims.claims.findings import Finding, FindingError, format_recomputed, format_value, load_findings
-from mlperf_claims.claims.verdicts import VERDICTS
+from mlperf_claims.claims.kinds import CLOCK
+from mlperf_claims.claims.verdicts import FAILED, VERDICTS
 from mlperf_claims.report.charts import MIME as CHART
 from mlperf_claims.report.charts import draw_svg
 from mlperf_claims.report.exports import SCHEMA, describe_claims, format_csv, review_claims
@@ -82,6 +83,7 @@ def write_report(article: Article, folder: Path, *, runtime: str) -> list[str]:
         for finding in findings.read_findings(json.loads(path.read_text(encoding="utf-8")))
     }
     failures = [f"{section.name}: {section.failure}" for section in sections if section.failure]
+    failures += [f"claim {finding.id}: {finding.because}" for finding in judged if finding.verdict == FAILED]
     texts = {
         "report.html": render_page(article, sections, judged, homes, page.specs, runtime),
         "claims.json": json.dumps(describe_claims(article, judged), indent=1, ensure_ascii=False, allow_nan=False)
@@ -147,7 +149,6 @@ def render_page(
             homes=homes,
             titles={section.name: section.title for section in sections},
             ranks={verdict: rank for rank, verdict in enumerate(VERDICTS)},
-            rests_on=findings.ROLES["rate_subject"],
             verdicts={verdict: sum(finding.verdict == verdict for finding in judged) for verdict in VERDICTS},
             rounds=load_table("rounds").to_dict("records"),
             specs=specs,
@@ -278,7 +279,7 @@ def _slug(text: str) -> str:
 
 
 def _read_clock(finding: Finding) -> float | None:
-    return next((reading.value for reading in finding.readings if reading.name == findings.CLOCK), None)
+    return next((reading.value for reading in finding.readings if reading.name == CLOCK), None)
 
 
 def _to_script(value: object) -> Markup:

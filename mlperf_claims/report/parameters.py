@@ -13,6 +13,7 @@ from typing import Any
 
 from mlperf_claims import paths
 
+ASSUMPTIONS = "assumptions"  # the parameter of a notebook that takes an article's assumptions, by name
 TAG = "parameters"  # papermill injects after the cell that carries it
 
 
@@ -48,26 +49,32 @@ def read_parameters(notebook: Path) -> dict[str, tuple[Any, str]]:
     return found
 
 
-def assign(notebooks: Sequence[Path], article: str, given: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+def assign(
+    notebooks: Sequence[Path], article: str, given: Mapping[str, str], *, assumptions: Iterable[str] = ()
+) -> dict[str, dict[str, Any]]:
     """Work out each notebook's parameters.
 
     Args:
         given: upper-case name: value, as a command line has them.
+        assumptions: names of those that the article makes: numbers above 0, for every notebook that takes them.
     Returns: notebook stem: name: value, with the article and what was given that it has.
     Raises: ParameterError naming each parameter that no notebook has, with the nearest that one has.
     """
     known = {notebook.stem: read_parameters(notebook) for notebook in notebooks}
-    names = {name.upper() for parameters in known.values() for name in parameters} - {"ARTICLE"}
-    problems = [_suggest(name, names) for name in given if name not in names]
+    names = {name.upper() for parameters in known.values() for name in parameters} - {"ARTICLE", ASSUMPTIONS.upper()}
+    assumed = {name.upper(): name for name in assumptions}
+    problems = [_suggest(name, names | assumed.keys()) for name in given if name not in names | assumed.keys()]
     if problems:
         raise ParameterError("\n".join(problems))
+    instead = {assumed[name]: _parse_assumption(name, text) for name, text in given.items() if name in assumed}
     return {
         stem: {"article": article}
         | {
             name: _parse(name, given[name.upper()], kind)
             for name, (_, kind) in parameters.items()
-            if name.upper() in given and name != "article"
+            if name.upper() in given and name not in ("article", ASSUMPTIONS)
         }
+        | ({ASSUMPTIONS: instead} if instead and ASSUMPTIONS in parameters else {})
         for stem, parameters in known.items()
     }
 
@@ -107,10 +114,27 @@ def _parse(name: str, text: str, kind: str) -> Any:  # noqa: ANN401 - as the not
     return value
 
 
+def _parse_assumption(name: str, text: str) -> float:
+    value = _parse(name, text, "float")
+    if not value > 0:
+        raise ParameterError(f"{name}={text!r}, expected a number above 0")
+    return float(value)
+
+
 def _suggest(name: str, names: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, list(names), n=1, cutoff=0.0)
-    nearest = f"did you mean {close[0]}?" if close else "no notebook has any"
-    return f"no notebook has a parameter {name}; {nearest} (all: {', '.join(sorted(names))})"
+    nearest = f"did you mean {close[0]}?" if close else "there is none"
+    listed = ", ".join(sorted(names)) or "none"
+    return f"neither a notebook nor the article has a parameter {name}; {nearest} (all: {listed})"
+
+
+def _list_assumptions(article: str, given: Mapping[str, str]) -> list[str]:
+    """Return the names of an article's assumptions; none where nothing is given, which spares reading it."""
+    if not given:
+        return []
+    from mlperf_claims.claims.articles import load_article
+
+    return list(load_article(article).assumptions)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -128,8 +152,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f"no article {options.article!r} in data/articles, expected one of {', '.join(articles)}"
             )
         parameters = {name: value for name, value in given.items() if name not in own}
-        assigned = assign(sorted(paths.NOTEBOOKS.glob("*.ipynb")), options.article, parameters)
-    except ParameterError as error:
+        notebooks = sorted(paths.NOTEBOOKS.glob("*.ipynb"))
+        assigned = assign(
+            notebooks, options.article, parameters, assumptions=_list_assumptions(options.article, parameters)
+        )
+    except ValueError as error:
         print(error, file=sys.stderr)
         return 1
     folder = paths.build_dir(options.article) / "parameters"

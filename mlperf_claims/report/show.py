@@ -1,19 +1,67 @@
 """What a notebook shows besides charts: sentences and tables."""
 
 import html
+import string
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 from IPython.display import HTML, Markdown
 
-from mlperf_claims.claims.findings import CLOCK, Finding, explain, format_interval, format_recomputed, format_value
+from mlperf_claims.claims.findings import Finding, explain, format_interval, format_recomputed, format_value
+from mlperf_claims.claims.kinds import CLOCK
+from mlperf_claims.claims.verdicts import VERDICTS
 
 NOTHING = "–"
 
 
-def say(text: str) -> Markdown:
-    """Show a sentence, Markdown, whose figures were rendered from values."""
-    return Markdown(text)
+def say(template: str, rows: pd.DataFrame | Mapping[str, Any] | None = None, *, otherwise: str = "") -> Markdown:
+    """Show a sentence, Markdown, whose figures are filled in from a row, or one for each row of a frame.
+
+    Args:
+        template: with {column} for each value, as `str.format` has it: {official_min:.2f}.
+        rows: none where the sentence is rendered already.
+        otherwise: said of a frame without rows.
+    """
+    if rows is None:
+        return Markdown(template)
+    listed = rows.to_dict("records") if isinstance(rows, pd.DataFrame) else [dict(rows)]
+    return Markdown(" ".join(_Sentence().vformat(template, (), row) for row in listed) or otherwise)
+
+
+class _Sentence(string.Formatter):
+    """Fills in a template; what is missing is shown as a dash."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:  # noqa: ANN401 - a cell
+        return NOTHING if pd.isna(value) else format(value, format_spec)
+
+
+def tabulate(findings: Sequence[Finding]) -> pd.DataFrame:
+    """Return findings as rows for sentences and tables.
+
+    Returns: one row per finding, in order: `claim`, `says`, `stated`, `verdict`, `headline`, `recomputed` as text,
+        `reading` (the deciding one), `differences` and `unnamed` as texts, `explained`: a sentence, or "".
+    """
+    rows = [
+        {
+            **{"claim": finding.id, "says": finding.says, "stated": finding.stated, "verdict": finding.verdict},
+            **{"headline": finding.headline, "recomputed": format_recomputed(finding)},
+            "reading": finding.readings[0].name if finding.readings else "",
+            "differences": "; ".join(finding.differences),
+            "unnamed": ", ".join(finding.unnamed) or "none",
+            "explained": explain(finding),
+        }
+        for finding in findings
+    ]
+    columns = ["claim", "says", "stated", "verdict", "headline", "recomputed", "reading"]
+    return pd.DataFrame(rows, columns=[*columns, "differences", "unnamed", "explained"])
+
+
+def count_verdicts(findings: Sequence[Finding]) -> Markdown:
+    """Say how many of the findings have which verdict."""
+    counts = [(sum(finding.verdict == verdict for finding in findings), verdict) for verdict in VERDICTS]
+    said = [f"{count} {verdict}" for count, verdict in counts if count]
+    return Markdown(f"**Of {len(findings)} {'claim' if len(findings) == 1 else 'claims'} here: {', '.join(said)}.**")
 
 
 def show_table(
@@ -48,7 +96,7 @@ def show_table(
     return HTML(f'<div class="table"><table>{text}</table></div>')
 
 
-def show_answers(findings: Sequence[Finding], *, caption: str) -> HTML:
+def show_answers(findings: Sequence[Finding], *, caption: str = "The claims of this kind") -> HTML:
     """Show the answers to claims: as stated, recomputed, on the clock, under other readings, spread, verdict."""
     rows = pd.DataFrame([_answer(finding) for finding in findings])
     empty = [column for column in rows if (rows[column] == NOTHING).all()]
@@ -56,9 +104,10 @@ def show_answers(findings: Sequence[Finding], *, caption: str) -> HTML:
     return show_table(rows.drop(columns=empty), caption=caption, right=figures)
 
 
-def list_sentences(findings: Iterable[Finding], *, otherwise: str) -> Markdown:
-    """Explain findings in a sentence each; `otherwise` is said where there are none."""
-    lines = [f"- **{finding.id}** ({finding.says}): {explain(finding)}" for finding in findings]
+def list_sentences(findings: Iterable[Finding], *verdicts: str, otherwise: str) -> Markdown:
+    """Explain findings in a sentence each, those of some verdicts or all; `otherwise` is said where none needs one."""
+    asked = [finding for finding in findings if finding.verdict in (verdicts or VERDICTS) and explain(finding)]
+    lines = [f"- **{finding.id}** ({finding.says}): {explain(finding)}" for finding in asked]
     return Markdown("\n".join(lines) or otherwise)
 
 

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from mlperf_claims.report.execute import run_notebook
 from mlperf_claims.report import execute as run
+from mlperf_claims.report.execute import run_notebook
 
 SIZE = "size: int = 4"
 KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}

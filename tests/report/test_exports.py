@@ -4,9 +4,9 @@ import json
 
 import jsonschema
 import pytest
+from conftest import make_answer, make_article, make_claim
 
-from mlperf_claims.claims.articles import Article, Claim, parse_stated
-from mlperf_claims.claims.findings import Evidence, judge_claim, leave_open
+from mlperf_claims.claims.findings import Evidence, judge_answer, leave_open
 from mlperf_claims.claims.verdicts import VERDICTS
 from mlperf_claims.report.exports import SCHEMA, describe_claims, review_claims
 from mlperf_claims.report.page import PAGE
@@ -16,17 +16,16 @@ EVIDENCE = Evidence("subject", "v1, tiny", "run 0", "Org/result_0.txt", "b10b", 
 
 @pytest.fixture
 def judged():
-    """A claim under two readings, one that no log answers and one that no notebook audits."""
-    fast = Claim("fast", "The box is faster", "speedup", parse_stated("2.1x"), headline=True)
-    cheap = Claim("cheap", "The box is cheaper", "unverifiable", parse_stated("2x"), fields={"because": "no prices"})
-    later = Claim("later", "The box is larger", "speedup", parse_stated("3x"))
-    readings = {"official scores": 2.12, "wall clock": 1.87}
-    return [judge_claim(fast, readings, spread=(2.0, 2.2), evidence=[EVIDENCE]), *map(leave_open, (cheap, later))]
+    """A claim under two readings, one that no log answers and one that no notebook judges."""
+    cheap = make_claim("cheap", says="The box is cheaper", stated="2x", kind="unverifiable", because="no prices")
+    later = make_claim("later", says="The box is larger", stated="3x")
+    answer = make_answer({"official score": 2.12, "wall clock": 1.87}, spread=(2.0, 2.2), rests_on=("cheap",))
+    return [judge_answer(make_claim(), answer, evidence=[EVIDENCE]), *map(leave_open, (cheap, later))]
 
 
 @pytest.fixture
 def article():
-    return Article("paper", "Box beats box", "News", "2026-01-02", "", "v1.0", "tiny", "closed", {}, claims=())
+    return make_article()
 
 
 def load_schema():
@@ -69,9 +68,9 @@ def test_every_verdict_is_a_claim_review(article, judged):
     assert [review["@type"] for review in graph] == ["ClaimReview"] * 3
     assert [review["@id"] for review in graph] == ["#claim-fast", "#claim-cheap", "#claim-later"]
     assert [review["reviewRating"]["alternateName"] for review in graph] == [
-        *("confirmed", "unverifiable", "not yet audited"),
+        *("confirmed", "no public data", "failed"),
     ]
     assert graph[0]["claimReviewed"] == "The box is faster: 2.1x"
-    assert graph[0]["itemReviewed"]["author"]["name"] == "News"
+    assert graph[0]["itemReviewed"]["author"]["name"] == "P"
     assert "1.870x" in graph[0]["reviewBody"]
     assert "no prices" in graph[1]["reviewBody"]

@@ -3,14 +3,15 @@
 import csv
 import json
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
+from conftest import make_answer, make_article
+from conftest import make_claim as claim
 
-from mlperf_claims.claims.articles import Article, Claim, parse_stated
-from mlperf_claims.claims.findings import MIME, Evidence, judge_claim
+from mlperf_claims.claims.findings import MIME, Evidence, judge_answer
 from mlperf_claims.report.charts import MIME as CHART
 from mlperf_claims.report.page import write_report
 from mlperf_claims.report.show import say, show_table
@@ -73,16 +74,13 @@ class Page(HTMLParser):
         return [(tag, name, value or "") for tag, given, _ in self.elements for name, value in given.items()]
 
 
-def claim(id_="fast", says="The box is faster", stated="2.1x"):
-    return Claim(id_, says, "speedup", parse_stated(stated), headline=True)
-
-
 def judge(one, what="run 0: 2.5 min"):
     evidence = Evidence(
         "subject", what, what, "Org/result_0.txt", "b10b", "c0ffee", 3, 9, "https://example.org/a#L3-L9"
     )
     readings = {"official score": 2.1234, "wall clock": 1.875}
-    return judge_claim(one, readings, spread=(1.5, 2.25), differences=[what], evidence=[evidence])
+    finding = judge_answer(one, make_answer(readings, spread=(1.5, 2.25)), evidence=[evidence])
+    return replace(finding, differences=(what,))
 
 
 def markdown(text):
@@ -119,8 +117,7 @@ def build(tmp_path):
         (tmp_path / "notebooks").mkdir(exist_ok=True)
         for name, cells in notebooks.items():
             (tmp_path / "notebooks" / f"{name}.ipynb").write_text(json.dumps({"cells": cells}))
-        article = Article("paper", title, "P", "2026-01-02", "s", "v1", "b", "closed", {}, tuple(claims))
-        failures = write_report(article, tmp_path, runtime=RUNTIME)
+        failures = write_report(make_article(*claims, title=title), tmp_path, runtime=RUNTIME)
         return Page((tmp_path / "report.html").read_text(encoding="utf-8")), failures
 
     return build_report
@@ -144,7 +141,7 @@ def test_every_claim_appears_with_a_verdict(small):
     """Each claim has a part of its own with its verdict, audited or not."""
     page, _ = small
     parts = [page.find("article", id=f"claim-{id_}") for id_ in ("fast", "open")]
-    assert ["confirmed" in parts[0][0][0], "not yet audited" in parts[1][0][0]] == [True, True]
+    assert ["confirmed" in parts[0][0][0], "failed" in parts[1][0][0]] == [True, True]
 
 
 def test_page_carries_a_review_of_every_claim(small):
@@ -213,12 +210,13 @@ def test_failed_notebook_is_marked_and_listed(small, tmp_path):
     assert any("This part failed" in text and "ValueError: no chip" in text for text, _ in page.find("p"))
     lines = (tmp_path / "failures.txt").read_text().splitlines()
     assert lines == failures
-    assert [line.startswith("two: ValueError: no chip") for line in lines] == [True]  # one line for one notebook
+    assert lines[0].startswith("two: ValueError: no chip")  # one line for one notebook
+    assert lines[1:] == [f"claim open: {lines[0]}"]  # and one for the claim that it may have been about
 
 
 def test_nothing_failed_is_an_empty_list(build, tmp_path):
     """Make refuses a report that lists a failure, so there must be no line at all."""
-    _, failures = build([claim()], one=[markdown("# One")])
+    _, failures = build([claim()], one=[markdown("# One"), code(publish(judge(claim())))])
     assert failures == []
     assert (tmp_path / "failures.txt").read_bytes() == b""
 
@@ -297,6 +295,5 @@ def test_derivation_of_a_notebook_without_a_title_is_found(build):
 def test_runtime_that_would_end_its_element_is_refused(tmp_path):
     """JavaScript with </script> in it cannot stand inside a page."""
     (tmp_path / "notebooks").mkdir()
-    article = Article("paper", "t", "P", "d", "s", "v1", "b", "closed", {}, (claim(),))
     with pytest.raises(ValueError, match="the chart runtime contains </script"):
-        write_report(article, tmp_path, runtime="'</SCRIPT>'")
+        write_report(make_article(claim()), tmp_path, runtime="'</SCRIPT>'")

@@ -130,7 +130,7 @@ def test_value_of_a_wrong_type_is_refused(make, name, text, wanted):
 @pytest.mark.parametrize("name", ["SIZ", "size", "SIZE "])
 def test_unknown_parameter_suggests_the_nearest(make, name):
     """A name that no notebook has is an error, where papermill would warn and run the defaults."""
-    with pytest.raises(ParameterError, match=rf"no notebook has a parameter {name}; did you mean SIZE\?"):
+    with pytest.raises(ParameterError, match=rf"nor the article has a parameter {name}; did you mean SIZE\?"):
         assign([make(ONE)], "paper", {name: "4"})
 
 
@@ -143,7 +143,7 @@ def test_every_unknown_parameter_is_listed(make):
 
 def test_article_is_no_parameter_of_its_own(make):
     """The article is given as such, and not twice."""
-    with pytest.raises(ParameterError, match="no notebook has a parameter ARTICLE"):
+    with pytest.raises(ParameterError, match="neither a notebook nor the article has a parameter ARTICLE"):
         assign([make(ONE)], "paper", {"ARTICLE": "other"})
 
 
@@ -154,6 +154,30 @@ def test_parameter_goes_to_the_notebooks_that_have_it(make):
         "one": {"article": "paper", "size": 16},
         "two": {"article": "paper"},
     }
+
+
+def test_assumption_of_the_article_goes_by_its_name(make):
+    """A notebook that takes assumptions is given those named on the command line, any other is not."""
+    notebooks = [make(ONE), make("assumptions: dict[str, float] = {}", name="two")]
+    assigned = assign(notebooks, "paper", {"CHIPS_PER_RACK": "16"}, assumptions=["chips_per_rack", "price"])
+    assert assigned == {
+        "one": {"article": "paper"},
+        "two": {"article": "paper", "assumptions": {"chips_per_rack": 16.0}},
+    }
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "nan", "inf", "1e400", "many", ""])
+def test_assumption_out_of_range_is_refused(make, text):
+    """A rack holds no chip less than nothing: refused before a kernel starts."""
+    notebook = make("assumptions: dict[str, float] = {}")
+    with pytest.raises(ParameterError, match=r"CHIPS_PER_RACK=.*expected"):
+        assign([notebook], "paper", {"CHIPS_PER_RACK": text}, assumptions=["chips_per_rack"])
+
+
+def test_assumptions_are_no_parameter_of_their_own(make):
+    """They go by their names, and not all at once."""
+    with pytest.raises(ParameterError, match="a parameter ASSUMPTIONS"):
+        assign([make("assumptions: dict[str, float] = {}")], "paper", {"ASSUMPTIONS": "{}"})
 
 
 def test_only_what_changed_is_written(tmp_path):
@@ -172,6 +196,7 @@ def test_only_what_changed_is_written(tmp_path):
 def project(make, tmp_path, monkeypatch):
     """A made-up project with an article `paper` and one notebook; gives its folder."""
     make(ONE)
+    monkeypatch.setattr(parameters, "_list_assumptions", lambda article, given: ["chips_per_rack"] if given else [])
     (tmp_path / "paper.yaml").touch()
     for name in ("NOTEBOOKS", "ARTICLES", "BUILD"):
         monkeypatch.setattr(paths, name, tmp_path)
@@ -190,7 +215,7 @@ def test_command_line_writes_a_file_for_each_notebook(project):
     ("arguments", "message"),
     [
         (["papr"], "no article 'papr' in data/articles, expected one of paper"),
-        (["--given", "SIZ=1", "paper"], "no notebook has a parameter SIZ; did you mean SIZE?"),
+        (["--given", "SIZ=1", "paper"], "neither a notebook nor the article has a parameter SIZ; did you mean SIZE?"),
         (["--given", "SIZE=a=b", "paper"], "SIZE='a=b', expected int"),  # cut at the first sign alone
     ],
 )

@@ -1,353 +1,313 @@
-"""Tests of `submissions`: which submissions a claim selects, and what is said where it does not."""
+"""Tests of `select`: which results a selection meets, and what is said where it does not."""
+
+import math
 
 import pandas as pd
 import pytest
 
-from mlperf_claims.claims.articles import Article, Claim, parse_stated
-from mlperf_claims.read.grains import RESULT_KEY
 from mlperf_claims.results.select import (
+    NotHeldError,
+    Selection,
     SelectionError,
+    check_comparable,
     describe_differences,
-    filter_submissions,
-    join_runs,
-    join_sizes,
-    load_submissions,
+    find_maker,
+    find_nearest,
+    find_repeats,
+    find_rivals,
+    find_series,
     match_peaks,
-    match_sizes,
-    rank_at_sizes,
-    select_alternatives,
-    select_fields,
-    select_pairs,
-    select_rates,
-    select_subjects,
-    select_submission,
+    narrow,
+    normalise_availability,
+    order_round,
+    parse_size,
+    select_one,
+    select_some,
+    split_submitter,
     take_role,
 )
 
-SCOPE = {"round": "v1", "benchmark": "tiny", "division": "closed"}
+SCOPE = {"round": "v5.0", "benchmark": "tiny", "division": "closed"}
 COLUMNS = ("system", "submitter", "accelerator", "accelerators_total", "official_min", "no_score")
 ROWS = [  # a fast and a slow series, and one size without a score
     ("a8", "Ann", "New N1", 8, 40.0, ""),
     ("a16", "Ann", "New N1", 16, 20.0, ""),
     ("a32", "Ann", "New N1", 32, 11.0, ""),
     ("b8", "Bob", "Old O1 80GB", 8, 80.0, ""),
-    ("b16", "Bob", "Old O1 80GB", 16, 44.0, ""),
+    ("b16", "Bob + Ann", "Old O1 80GB", 16, 44.0, ""),
     ("c16", "Cid", "Old O2", 16, 42.0, ""),
-    ("d64", "Dan", "Old O2", 64, None, "2 runs do not count, expected at most 1"),
+    ("d64", "Dan-Eve", "Old O2", 64, None, "2 runs do not count, expected at most 1"),
 ]
 
 
 @pytest.fixture
-def submissions():
-    """Seven made-up submissions of one benchmark, and one of them in another round too."""
+def results():
+    """Seven made-up results of one benchmark, and one of them in another round too."""
     frame = pd.DataFrame(ROWS, columns=COLUMNS).assign(
-        **SCOPE, organization="org", availability="onprem", framework="F 1"
+        **SCOPE, organization="org", availability="onprem", framework="F"
     )
     frame["official_min"] = frame["official_min"].astype("float64")
-    older = frame.iloc[:1].assign(round="v0", official_min=50.0)
+    frame["maker"] = frame["accelerator"].str[:3]
+    frame["wall_clock_min"], frame["samples_per_min"] = frame["official_min"] / 2, 100 / frame["official_min"]
+    older = frame.iloc[:1].assign(round="v4.1", official_min=50.0)
     return pd.concat([frame, older], ignore_index=True).astype({"accelerators_total": "Int64"})
 
 
-def claim(id_="c", **fields):
-    scoped = {key: SCOPE | value if key in ("subject", "baseline", "field") else value for key, value in fields.items()}
-    return Claim(id_, "says", "speedup", parse_stated("2x"), fields=scoped)
+def select(**keys):
+    return Selection(**keys).within(SCOPE)
 
 
 @pytest.mark.parametrize(
-    ("selection", "systems"),
+    ("keys", "systems"),
     [
         ({}, ["a8", "a16", "a32", "b8", "b16", "c16", "d64"]),
-        ({"submitter": "Bob"}, ["b8", "b16"]),
-        ({"submitter": "bob"}, []),  # names are compared exactly
+        ({"submitter": "Bob"}, ["b8"]),  # a whole name wins over a part of a joint one
+        ({"submitter": "Bob", "accelerators": 16}, ["b16"]),  # where there is no whole one, a part is met
+        ({"submitter": "Eve"}, ["d64"]),
+        ({"submitter": "Bo"}, []),  # a part of a name is no name
+        ({"submitter": ["Cid", "Dan"]}, ["c16", "d64"]),  # each name by itself
         ({"accelerators": 16}, ["a16", "b16", "c16"]),
+        ({"accelerators": "over 16"}, ["a32", "d64"]),
+        ({"accelerators": "at least 32"}, ["a32", "d64"]),
+        ({"accelerators": "under 16"}, ["a8", "b8"]),
         ({"accelerator": "O1"}, ["b8", "b16"]),  # part of the name is enough
-        ({"accelerator": ["O1", "O2"]}, ["b8", "b16", "c16", "d64"]),  # one of a list
+        ({"accelerator": ["O1", "O2"]}, ["b8", "b16", "c16", "d64"]),
         ({"accelerator": "O."}, []),  # text, and no pattern
-        ({"accelerator": "N1", "accelerators": 32}, ["a32"]),
+        ({"maker": "New"}, ["a8", "a16", "a32"]),
         ({"system": "c16"}, ["c16"]),
         ({"division": "open"}, []),
-        ({"submitter": "Ann", "pick": "fastest"}, ["a8", "a16", "a32"]),  # filtering does not pick
+        ({"availability": "cloud"}, []),
+        ({"availability": "Available on-premise", "accelerator": "O1"}, ["b8", "b16"]),  # the category counts
+        ({"round": ["v4.1", "v5.0"], "system": "a8"}, ["a8", "a8"]),
+        ({"round": "any", "system": "a8"}, ["a8", "a8"]),
+        ({"besides": Selection(submitter="Ann")}, ["b8", "b16", "c16", "d64"]),
+        ({"accelerators": 16, "besides": Selection(accelerator="Old", besides=Selection(submitter="Cid"))},
+         ["a16", "c16"]),
     ],
-)
-def test_filter_keeps_what_meets_every_condition(submissions, selection, systems):
-    """A submission is kept if it meets every condition of the selection."""
-    assert filter_submissions(submissions, SCOPE | selection)["system"].tolist() == systems
+)  # fmt: skip
+def test_narrow_keeps_what_meets_every_condition(results, keys, systems):
+    """A result is kept if it meets every condition of the selection and not that of its `except`."""
+    assert narrow(results, select(**keys))["system"].tolist() == systems
 
 
 @pytest.mark.parametrize(
-    ("selection", "system"),
+    ("keys", "system"),
     [
         ({"submitter": "Ann", "accelerators": 32}, "a32"),
         ({"accelerator": "Old", "pick": "fastest"}, "c16"),  # 42 of 80, 44, 42; without a score never fastest
-        ({"submitter": "Ann", "pick": "fastest"}, "a32"),
-        ({"submitter": "Ann", "round": "v0"}, "a8"),
+        ({"pick": "largest"}, "d64"),
+        ({"submitter": "Ann", "round": "v4.1"}, "a8"),
     ],
 )
-def test_selection_meets_exactly_one(submissions, selection, system):
-    """The one submission met is returned, or of several the fastest where that is asked."""
-    assert select_submission(submissions, SCOPE | selection)["system"] == system
+def test_selection_meets_exactly_one(results, keys, system):
+    """The one result met, or of several the one that `pick` means."""
+    assert select_one(results, select(**keys))["system"].tolist() == [system]
 
 
 @pytest.mark.parametrize(
-    ("selection", "words"),
+    ("keys", "words"),
     [
-        ({"submitter": "Ann"}, ["3 submissions", "a8", "a16", "a32"]),
-        ({"submitter": "Ann", "accelerators": 12}, ["no submission", "Ann, New N1, 8, a8"]),
-        ({"submitter": "Zed", "pick": "fastest"}, ["no submission", "Zed"]),
-        ({"submitter": "Dan"}, ["without a score: 2 runs do not count", "d64"]),
-        ({"submitter": "Dan", "pick": "fastest"}, ["without a score: 2 runs do not count"]),
-        ({"submitter": "Ann", "accelerators": "2,496"}, ["no submission", "2,496"]),  # text for a number
-        ({"accelerator": 100}, ["no submission", "100"]),  # a number for text
-        ({"accelerator": []}, ["no submission"]),  # any of nothing
+        ({"submitter": "Ann"}, ["meets 3 results, expected exactly one", "a8", "a16", "a32"]),
+        ({"submitter": "Ann", "accelerators": 12}, ["meets no result; nearest", "Ann, New N1, 8, a8"]),
+        ({"submitter": "Anne"}, ["no submitter 'Anne' in data/, did you mean 'Ann'?"]),
+        ({"benchmark": "tinny"}, ["no benchmark 'tinny'", "did you mean 'tiny'?"]),
+        ({"accelerator": "N2"}, ["no accelerator 'N2'"]),
+        ({"maker": "Nwe"}, ["no maker 'Nwe'", "'New'"]),
+        ({"accelerator": "Old", "accelerators": 16}, ["meets 2 results"]),
     ],
 )
-def test_selection_of_none_or_several_says_so(submissions, selection, words):
-    """The error says what was asked, how many met it, and which are near."""
+def test_selection_of_none_or_several_says_so(results, keys, words):
+    """The error says what was asked, how many met it, which are near, and what no result has."""
     with pytest.raises(SelectionError) as raised:
-        select_submission(submissions, SCOPE | selection)
+        select_one(results, select(**keys))
     assert [word for word in words if word not in str(raised.value)] == []
 
 
-def test_nearest_come_first(submissions):
+def test_nearest_come_first(results):
     """Of the candidates those that miss the fewest conditions come first, the nearest in size before."""
-    wanted = SCOPE | {"submitter": "Bob", "accelerator": "O1", "accelerators": 15}
     with pytest.raises(SelectionError) as raised:
-        select_submission(submissions, wanted)
+        select_one(results, select(submitter="Bob", accelerator="O1", accelerators=15))
     nearest = [line.split(", ")[-1] for line in str(raised.value).splitlines()[1:]]
-    assert nearest[:2] == ["b16", "b8"]
-    assert len(nearest) == 5
+    assert (nearest[0], len(nearest)) == ("b8", 5)
 
 
-def test_tie_for_the_fastest_is_several(submissions):
-    """Two submissions with the same best score are not told apart by their order in the file."""
-    tied = submissions.assign(official_min=submissions["official_min"].replace(44.0, 42.0))
-    with pytest.raises(SelectionError, match="2 submissions, expected exactly one"):
-        select_submission(tied, SCOPE | {"accelerator": "Old", "pick": "fastest"})
+def test_tie_for_the_fastest_is_several(results):
+    """Two results with the same best score are not told apart by their order in the file."""
+    tied = results.assign(official_min=results["official_min"].replace(44.0, 42.0))
+    with pytest.raises(SelectionError, match="meets 2 results"):
+        select_one(tied, select(accelerator="Old", pick="fastest"))
 
 
-def test_unknown_condition_is_not_passed_over(submissions):
-    """A misspelt condition is an error, and does not widen the selection."""
-    with pytest.raises((SelectionError, KeyError, ValueError)):
-        filter_submissions(submissions, SCOPE | {"submiter": "Ann"})
-
-
-def test_subjects_are_one_row_per_claim(submissions):
-    """Each claim has its subject's columns under a prefix."""
-    claims = [claim(str(size), subject={"submitter": "Ann", "accelerators": size}) for size in (8, 32)]
-    frame = select_subjects(claims, submissions)
-    assert frame[["claim", "subject_system"]].to_numpy().tolist() == [["8", "a8"], ["32", "a32"]]
-
-
-def pair_systems(frame):
-    return list(zip(frame["subject_system"], frame["baseline_system"], strict=True))
-
-
-def test_pair_is_a_subject_and_its_baseline(submissions):
-    """A comparison is one row, both submissions beside each other."""
-    one = claim(subject={"system": "a16"}, baseline={"accelerator": "Old", "accelerators": 8})
-    assert pair_systems(select_pairs([one], submissions)) == [("a16", "b8")]
-
-
-def test_same_size_pairs_every_baseline_of_a_shared_size(submissions):
-    """At 8 there is one baseline and at 16 two; 32 and 64 are on one side only."""
-    same = claim(subject={"submitter": "Ann"}, baseline={"accelerator": "Old"}, pairs="same size")
-    assert pair_systems(select_pairs([same], submissions)) == [("a8", "b8"), ("a16", "b16"), ("a16", "c16")]
-
-
-def test_same_size_without_a_shared_size_is_an_error(submissions):
-    """A claim of sizes that no two submissions share compares nothing."""
-    same = claim("none", subject={"system": "a32"}, baseline={"system": "d64"}, pairs="same size")
-    with pytest.raises(SelectionError, match=r"none: .*system: a32.* and .*system: d64.* share no size"):
-        select_pairs([same], submissions)
-
-
-def test_same_size_baseline_without_a_score_is_an_error(submissions):
-    """A baseline that has no score is not compared as if it had one."""
-    grown = submissions.assign(accelerators_total=submissions["accelerators_total"].replace(32, 64))
-    same = claim(subject={"submitter": "Ann"}, baseline={"submitter": "Dan"}, pairs="same size")
-    with pytest.raises(SelectionError, match="without a score: 2 runs do not count"):
-        select_pairs([same], grown)
-
-
-def test_rates_join_a_claim_with_the_speedup_it_rests_on(submissions):
-    """A claim's own subject stands beside the pair of another claim."""
-    rate = claim("rate", subject={"system": "a16"}, baseline={"system": "b16"})
-    resting = claim("rests", subject={"system": "a32"}, speedup="rate")
-    article = Article("n", "t", "p", "d", "s", **SCOPE, assumptions={}, claims=(rate, resting))
-    row = select_rates([resting], article, submissions).iloc[0]
-    assert (row["claim"], row["subject_system"]) == ("rests", "a32")
-    assert (row["rate_subject_system"], row["rate_baseline_system"]) == ("a16", "b16")
+def test_round_that_is_not_held_is_named_with_the_command(results):
+    """It is no mistake of the claim's, and the way to read it is given; those that are held are listed."""
+    with pytest.raises(NotHeldError, match=r"round v3\.1 is not in data/, which holds v4\.1, v5\.0.*make data"):
+        select_some(results, select(round="v3.1"))
+    with pytest.raises(NotHeldError, match=r"training_results_v3\.1"):
+        narrow(results, select(round=["v5.0", "v3.1"]))
 
 
 @pytest.mark.parametrize(
-    ("subject", "rate", "message"),
+    ("given", "sizes"),
     [
-        ({"system": "zed"}, {"system": "b16"}, "system: zed.* meets no submission"),
-        ({"system": "a32"}, {"submitter": "Bob"}, "submitter: Bob.* meets 2 submissions"),
+        (8, (8, 8)),
+        ("over 1,000", (1001, math.inf)),
+        ("more than 1000", (1001, math.inf)),
+        ("at least 512", (512, math.inf)),
+        ("up to 8", (0, 8)),
+        ("fewer than 8", (0, 7)),
     ],
 )
-def test_rates_need_one_submission_in_each_role(submissions, subject, rate, message):
-    """A rate of several pairs, or of none, multiplies nothing."""
-    claims = claim("rate", subject={"system": "a16"}, baseline=rate), claim("rests", subject=subject, speedup="rate")
-    article = Article("n", "t", "p", "d", "s", **SCOPE, assumptions={}, claims=claims)
-    with pytest.raises(SelectionError, match=message):
-        select_rates(claims[1:], article, submissions)
+def test_size_is_a_number_or_words(given, sizes):
+    """Both edges are included."""
+    assert parse_size(given) == sizes
 
 
-@pytest.mark.parametrize(
-    ("field", "systems", "own"),
-    [
-        ({}, ["a8", "a16", "a32", "b8", "b16", "c16", "d64"], [True] * 3 + [False] * 4),  # the subject too
-        ({"accelerator": "Old"}, ["b8", "b16", "c16", "d64"], [False] * 4),  # d64 has a size, if no score
-        ({"submitter": "Ann"}, ["a8", "a16", "a32"], [True] * 3),  # of its own round only
-    ],
-)
-def test_field_stands_beside_the_subject(submissions, field, systems, own):
-    """Every submission of the field is a row, flagged where it is of the subject's submitter."""
-    frame = select_fields([claim(subject={"system": "a16"}, field=field)], submissions)
-    assert frame["baseline_system"].tolist() == systems
-    assert frame["own"].tolist() == own
-    assert set(frame["subject_system"]) == {"a16"}
+@pytest.mark.parametrize("given", ["8", "over", "over 1,00", "over -1", "around 8", ""])
+def test_other_words_for_a_size_are_refused(given):
+    """A number stands without quotes, and a bound has a known word."""
+    with pytest.raises(SelectionError, match="expected a whole number, or words"):
+        parse_size(given)
 
 
-def test_alternatives_are_named_readings_of_a_claim(submissions):
-    """Each other pair is a row with the name of its reading; a claim without has none."""
-    pairs = {"b": ({"system": "a8"}, {"system": "b8"}), "c": ({"system": "a16"}, {"system": "c16"})}
-    also = {name: {"subject": SCOPE | one, "baseline": SCOPE | other} for name, (one, other) in pairs.items()}
-    plain = {"subject": {"system": "a32"}, "baseline": {"system": "b16"}}
-    frame = select_alternatives([claim("with", **plain, also=also), claim("without", **plain)], submissions)
-    assert frame[["claim", "reading"]].to_numpy().tolist() == [["with", "b"], ["with", "c"]]
-    assert pair_systems(frame) == [("a8", "b8"), ("a16", "c16")]
+def test_series_is_the_same_submitter_accelerator_and_benchmark(results):
+    """Every size of it that has a score, smallest first."""
+    assert find_series(results, results.iloc[2])["system"].tolist() == ["a8", "a16", "a32"]
 
 
-def test_sizes_are_the_subject_s_own_series(submissions):
-    """Every size of the same submitter, accelerator and round is joined, smallest first."""
-    pairs = select_pairs([claim(subject={"system": "a32"}, baseline={"system": "a8"})], submissions)
-    assert join_sizes(pairs, submissions)["system"].tolist() == ["a8", "a16", "a32"]
+def test_nearest_sizes_stand_in_for_the_same_one(results):
+    """The same size, or else the next smaller and the next larger."""
+    assert find_nearest(results.iloc[:3], 16)["system"].tolist() == ["a16"]
+    assert find_nearest(results.iloc[:3], 20)["system"].tolist() == ["a16", "a32"]
+    assert find_nearest(results.iloc[:3], 64)["system"].tolist() == ["a32"]
 
 
-@pytest.mark.parametrize("column", ["round", "benchmark", "division", "submitter", "accelerator"])
-def test_sizes_of_another_series_are_not_joined(submissions, column):
-    """A submission that differs in one of these is another series."""
-    changed = submissions.copy()
-    changed.loc[changed["system"] == "a16", column] = "different"
-    pairs = select_pairs([claim(subject={"system": "a32"}, baseline={"system": "b8"})], changed)
-    assert join_sizes(pairs, changed)["system"].tolist() == ["a8", "a32"]
+def test_rivals_are_everybody_else_s_scored_results(results):
+    """Each with how many times faster the subject is, and how it stands to it in size."""
+    rivals = find_rivals(results, results.iloc[1]).set_index("system")
+    assert rivals["official_x"].to_dict() == pytest.approx({"b8": 4.0, "b16": 2.2, "c16": 2.1})
+    assert rivals["choice"].to_dict() == {"b8": "", "b16": "same size", "c16": "fastest of any size"}
+    assert rivals.loc["b8", "per_accelerator_x"] == pytest.approx(2.0)
 
 
-def test_sizes_are_joined_to_each_comparison(submissions):
-    """Two comparisons have their sizes each, with their own baseline beside them."""
-    roles = {"y": ("b8", "a8"), "x": ("b16", "c16")}
-    claims = [claim(id_, subject={"system": a}, baseline={"system": b}) for id_, (a, b) in roles.items()]
-    joined = join_sizes(select_pairs(claims, submissions), submissions)
-    rows = joined[["claim", "system", "baseline_system"]].to_numpy().tolist()
-    assert rows == [["x", "b8", "c16"], ["x", "b16", "c16"], ["y", "b8", "a8"], ["y", "b16", "a8"]]
+def test_run_that_stands_in_an_earlier_round_is_found():
+    """The same start, stop and seed, in an earlier round alone."""
+    key = {"organization": "o", "system": "s", "benchmark": "b"}
+    moments = [("v4.1", 1, 2, 7), ("v5.0", 1, 2, 7), ("v5.0", 5, 6, 7), ("v5.1", 1, 2, 7)]
+    runs = pd.DataFrame([{"round": r, "start_ms": a, "stop_ms": z, "seed": s, **key} for r, a, z, s in moments])
+    found = find_repeats(runs, pd.DataFrame([{"round": "v5.0", **key}]))
+    assert found[["round", "round_earlier", "runs"]].to_numpy().tolist() == [["v5.0", "v4.1", 1]]
 
 
-@pytest.mark.parametrize(
-    ("official", "wall_clock", "score", "accelerators"),
-    [
-        ((80 * 44) ** 0.5, 1.0, "official_min", 128**0.5),  # halfway in logarithms between 8 and 16
-        (80.0, 1.0, "official_min", 8),
-        (20.0, 1.0, "official_min", None),  # Bob's are at 44 and slower; Cid's and Ann's series are others
-        (1.0, 22.0, "wall_clock_min", 16),  # half of 44
-    ],
-)
-def test_sizes_are_matched_on_the_baseline_s_curve(submissions, official, wall_clock, score, accelerators):
-    """The subject's time is read off the series of the rate's baseline, of the score that is asked for."""
-    timed = submissions.assign(wall_clock_min=submissions["official_min"] / 2)
-    timed.loc[timed["system"] == "a32", ["official_min", "wall_clock_min"]] = official, wall_clock
-    rate = claim("rate", subject={"system": "a16"}, baseline={"system": "b16"})
-    resting = claim("rests", subject={"system": "a32"}, speedup="rate")
-    article = Article("n", "t", "p", "d", "s", **SCOPE, assumptions={}, claims=(rate, resting))
-    (found,) = match_sizes(select_rates([resting], article, timed), timed, score=score)
-    assert found == pytest.approx(float(accelerators or "nan"), nan_ok=True)
-
-
-def test_peaks_are_those_of_the_accelerator(submissions):
-    """A peak goes by the part of the name that it gives; where none is known it is missing, and no row is lost."""
-    peaks = pd.DataFrame({"accelerator": ["O1", "N1"], "peak": [5.0, 9.0], "source": ["page", "sheet"]})
-    matched = match_peaks(submissions.assign(source="paper"), peaks)
-    assert matched["system"].tolist() == submissions["system"].tolist()
-    assert matched["peak"].fillna(0).tolist() == [9, 9, 9, 5, 5, 0, 0, 9]
-    assert matched.loc[3, ["source_model", "source_peak"]].tolist() == ["paper", "page"]
-
-
-@pytest.mark.parametrize(
-    ("subject", "field", "pairs"),
-    [
-        # at 8 and 16 others are as large; 32 lies between the 16 of two and the 64 of one
-        ({"submitter": "Ann"}, {}, ["a8 b8", "a16 b16", "a16 c16", "a32 b16", "a32 c16", "a32 d64"]),
-        ({"submitter": "Bob"}, {"accelerator": "Old"}, ["b8 c16", "b16 c16"]),  # none is smaller than 8
-        ({"submitter": "Dan"}, {"submitter": "Ann"}, ["d64 a32"]),  # none is larger than 64
-        ({"submitter": "Ann"}, {"accelerator": "N1"}, []),  # never against its own
-    ],
-)
-def test_nearest_sizes_of_others(submissions, subject, field, pairs):
-    """Each size meets others of that size, or else those of the next smaller and the next larger one."""
-    scored = submissions.assign(official_min=submissions["official_min"].fillna(9.0), no_score="")
-    ranked = rank_at_sizes([claim(subject=subject, field=field)], scored)
-    assert [" ".join(pair) for pair in (pair_systems(ranked) if len(ranked) else [])] == pairs
-
-
-def test_role_is_taken_without_its_prefix():
-    """`baseline` is not mistaken for `rate_baseline`."""
-    row = pd.Series({"claim": "c", "baseline_system": "b8", "rate_baseline_system": "a8"})
-    assert take_role(row, "baseline").to_dict() == {"system": "b8"}
-    assert take_role(row, "rate_baseline").to_dict() == {"system": "a8"}
-
-
-@pytest.fixture
-def runs(submissions):
-    """Two counted runs of each submission and one that does not count, at 1, 2 and 9 minutes."""
-    each = submissions[list(RESULT_KEY)].merge(pd.DataFrame({"run": ["0", "1", "2"]}), how="cross")
-    minutes = each["run"].map({"0": 1.0, "1": 2.0, "2": 9.0})
-    not_counted = each["run"].map({"0": "", "1": "", "2": "aborted"})
-    return each.assign(time_to_train_min=minutes, normalised_min=minutes * 10, not_counted=not_counted)
-
-
-def test_runs_of_both_are_joined_each_with_each(submissions, runs):
-    """Two counted runs of either side make four rows; the aborted ones make none."""
-    pairs = select_pairs([claim(subject={"system": "a8"}, baseline={"system": "b8"})], submissions)
-    joined = join_runs(pairs, runs)
-    times = joined[["subject_run_min", "baseline_run_wall_clock_min"]].to_numpy().tolist()
-    assert times == [[10, 1], [10, 2], [20, 1], [20, 2]]
-
-
-def test_runs_of_a_subject_alone(submissions, runs):
-    """Without a baseline there is a row for each counted run of the subject, of its own round only."""
-    subjects = select_subjects([claim(subject={"system": "a8"})], submissions)
-    assert join_runs(subjects, runs)["subject_run_min"].tolist() == [10, 20]
-
-
-def test_differences_are_named_as_the_guidelines_want(submissions):
-    """Accelerators, their number, submitter and round are named where they differ, and only there."""
-    older, other = submissions.iloc[7], submissions.iloc[4]
-    assert describe_differences(older, other) == (
-        "round: v0 against v1",
-        "accelerator count: 8 against 16",
+def test_differences_are_named_as_the_guidelines_want(results):
+    """What differs is named with both sides; ways to write one category are no difference."""
+    one = results.iloc[0].copy()
+    other = results.iloc[3].copy()
+    one["availability"], other["availability"] = "Available on-premise", "onprem"
+    assert describe_differences(one, other) == (
         "accelerator: New N1 against Old O1 80GB",
         "submitter: Ann against Bob",
     )
 
 
-@pytest.mark.parametrize("column", ["division", "availability", "framework"])
-def test_differences_name_the_other_columns_too(submissions, column):
-    """Division, category and software are named where they differ."""
-    one = submissions.iloc[0]
-    other = one.copy()
-    other[column] = "different"
-    assert [line.endswith(f"{one[column]} against different") for line in describe_differences(one, other)] == [True]
+@pytest.mark.parametrize(
+    ("text", "category"),
+    [("Available cloud", "cloud"), ("Available on-premise", "on premise"), ("onprem", "on premise"), ("RDI", "rdi")],
+)
+def test_availability_has_categories(text, category):
+    """Several ways to write one category are one."""
+    assert normalise_availability(text) == category
 
 
-def test_no_difference_is_no_text(submissions):
-    """A submission does not differ from itself."""
-    assert describe_differences(submissions.iloc[0], submissions.iloc[0]) == ()
+def test_rounds_come_in_order_of_time():
+    """By number, and not by letter."""
+    assert sorted(["v10.0", "v5.1", "v5.0"], key=order_round) == ["v5.0", "v5.1", "v10.0"]
 
 
-def test_committed_submissions_carry_the_commit_they_came_from():
-    """Every submission has the repository and the commit of its round."""
-    submissions, runs = load_submissions()
-    assert submissions["commit"].str.fullmatch("[0-9a-f]{40}").all()
-    assert submissions["repository"].str.startswith("https://").all()
-    assert len(runs) > len(submissions)
+def test_small_helpers():
+    """Partners of a joint submission, makers of accelerators, and the columns of one role."""
+    assert split_submitter("Ann + Bob+Cid") == ["Ann", "Bob", "Cid"]
+    assert [find_maker(name, {"N1": "New"}) for name in ("Big N1", "N/A")] == ["New", ""]
+    assert take_role(pd.Series({"subject_a": 1, "baseline_a": 2}), "subject").to_dict() == {"a": 1}
+
+
+def test_times_of_other_benchmarks_or_versions_do_not_compare(results):
+    """The reason is the error's text."""
+    other = results.iloc[1].copy()
+    other["benchmark"] = "huge"
+    with pytest.raises(SelectionError, match="different benchmarks"):
+        check_comparable(results.iloc[0], other)
+
+
+def test_peaks_go_by_the_longest_name(results):
+    """An accelerator whose name holds two known ones takes the longer; unknown ones have none."""
+    peaks = pd.DataFrame({"accelerator": ["O1", "O1 80GB", "N1"], "peak": [5.0, 6.0, 9.0], "source": list("abc")})
+    matched = match_peaks(results.assign(source="m"), peaks).set_index("system")
+    assert matched.loc["b8", ["peak", "source_peak"]].tolist() == [6.0, "b"]
+    assert math.isnan(matched.loc["c16", "peak"])
+
+
+@pytest.mark.parametrize("joined", ["Fay+Guy", "Fay + Guy", "Fay, Guy", "Fay & Guy", "Fay/Guy", "Fay_Guy", "Fay-Guy"])
+def test_partner_of_a_joint_submission_is_met_however_they_are_joined(results, joined):
+    """By each of the names, and by the whole; a misspelt one is answered with the nearest part."""
+    renamed = results.assign(submitter=results["submitter"].replace("Cid", joined))
+    for name in ("Fay", "Guy", joined):
+        assert narrow(renamed, select(submitter=name))["system"].tolist() == ["c16"]
+    with pytest.raises(SelectionError, match="no submitter 'Guyy' in data/, did you mean 'Guy'"):
+        select_one(renamed, select(submitter="Guyy"))
+
+
+@pytest.mark.parametrize(
+    ("besides", "words"),
+    [
+        ({"submitter": "Anne"}, "no submitter 'Anne' in data/, did you mean 'Ann'?"),
+        ({"system": "a9"}, "no system 'a9'"),
+        ({"accelerator": "N2"}, "no accelerator 'N2'"),
+        ({"availability": "clowd"}, "no availability 'clowd'"),
+        ({"submitter": "Ann", "besides": Selection(system="a9")}, "no system 'a9'"),  # however deep
+    ],
+)
+def test_what_is_left_out_by_a_wrong_name_is_not_passed_over(results, besides, words):
+    """It would leave out nothing, in silence."""
+    with pytest.raises(SelectionError) as raised:
+        narrow(results, select(besides=Selection(**besides)))
+    assert words in str(raised.value)
+    assert not isinstance(raised.value, NotHeldError)
+
+
+@pytest.mark.parametrize(
+    ("keys", "systems"),
+    [
+        ({"submitter": "Cid", "besides": Selection(submitter="Ann")}, ["c16"]),  # it has nothing of Ann's
+        ({"submitter": "Zed", "besides": Selection(submitter="Ann")}, []),  # nothing is left to leave out
+        ({"besides": Selection(round="v4.1", submitter="Ann"), "accelerator": "N1"}, ["a8", "a16", "a32"]),
+        ({"round": "any", "accelerator": "N1", "besides": Selection(round="v4.1")}, ["a8", "a16", "a32"]),
+    ],
+)
+def test_leaving_out_what_is_not_there_is_no_error(results, keys, systems):
+    """A known name that the selection does not meet leaves it as it is; its round is still held."""
+    assert narrow(results, select(**keys))["system"].tolist() == systems
+
+
+def test_round_that_is_left_out_must_be_held_too(results):
+    """It is not known what would be left out."""
+    with pytest.raises(NotHeldError, match=r"training_results_v3\.1"):
+        narrow(results, select(besides=Selection(round="v3.1")))
+
+
+def test_category_that_no_result_has_is_named(results):
+    """As any other value that none has."""
+    with pytest.raises(SelectionError, match="no availability 'preview' in data/"):
+        select_one(results, select(availability="Preview"))
+
+
+@pytest.mark.parametrize("given", ["over 1,0000", "over 9999999999", f"over {10**400}", "over ٣", "over 8.5"])
+def test_size_in_words_has_plain_digits(given):
+    """No more of them than any system has accelerators."""
+    with pytest.raises(SelectionError, match="expected a whole number, or words"):
+        parse_size(given)
+
+
+def test_selection_is_shown_as_it_is_written():
+    """With `except` by its own name, so that it can be found in the file."""
+    shown = str(Selection(submitter=["Ann", "Bob"], accelerators=8, besides=Selection(round="v5.0")))
+    assert shown == "{submitter: [Ann, Bob], accelerators: 8, except: {round: v5.0}}"
