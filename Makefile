@@ -30,7 +30,7 @@ export PYTHONUTF8 := 1
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: help report check accept pdf site data verify test lint lab serve lock clean parameters
+.PHONY: help report check accept pdf site kinds data verify test lint lab serve lock clean parameters
 
 help:  ## List the targets
 	@echo 'make TARGET [ARTICLE=name] [PARAMETER=value], for example: make report H100_GPUS_PER_RACK=16'
@@ -51,6 +51,9 @@ pdf: $(BUILD)/report.pdf  ## Print the report as PDF, with Chromium
 site: $(VENV)/installed  ## Build the reports of all articles, and an index page over them
 	@for article in $(basename $(notdir $(wildcard data/articles/*.yaml))); do MAKEFLAGS= $(MAKE) report ARTICLE=$$article JOBS=$(JOBS) || exit 1; done
 	@$(PY) -m mlperf_claims.report.site
+
+kinds: $(VENV)/installed  ## Write docs/kinds.md and the schema that editors complete articles from
+	@$(PY) -m mlperf_claims.claims.guide
 
 data: $(VENV)/installed  ## Read the results repositories in RAW, or clone them, into data/training
 	$(PY) -m mlperf_claims.read.collect $(if $(RAW),--raw $(call quote,$(RAW)))
@@ -98,7 +101,11 @@ parameters: $(VENV)/installed
 	@rm -f $(filter-out $(EXECUTED),$(wildcard $(BUILD)/notebooks/*.ipynb))
 	@$(PY) -m mlperf_claims.report.parameters --names '$(NAMES)' --given $(call quote,$(MAKEOVERRIDES)) $(call quote,$(ARTICLE))
 
-$(BUILD)/notebooks/%.ipynb: notebooks/%.ipynb $(BUILD)/parameters/%.json $(INPUTS)
+# Everything that is wrong with an article is said once, before any kernel starts.
+$(BUILD)/problems.txt: $(INPUTS)
+	@$(PY) -m mlperf_claims.report.preflight $(ARTICLE)
+
+$(BUILD)/notebooks/%.ipynb: notebooks/%.ipynb $(BUILD)/parameters/%.json $(BUILD)/problems.txt
 	@$(PY) -m mlperf_claims.report.execute $< $(BUILD)/parameters/$*.json $@
 $(SUMMARY): $(BUILD)/parameters/notebooks.json $(filter-out $(SUMMARY),$(EXECUTED))
 
