@@ -132,6 +132,10 @@ class Audit:
         rows = rows.reindex(columns=list(dict.fromkeys([*first, *rows.columns])))
         return rows.assign(also=rows["also"].astype("object").fillna(""))
 
+    def of_article(self) -> "Audit":
+        """Return the audit of every claim of the article."""
+        return replace(self, claims=self.article.claims)
+
     def of_kind(self, *kinds: str) -> "Audit":
         """Return the audit of those claims that are of these kinds."""
         return replace(self, claims=tuple(claim for claim in self.claims if claim.kind in kinds))

@@ -33,7 +33,7 @@ class _Sentence(string.Formatter):
     """Fills in a template; what is missing is shown as a dash."""
 
     def format_field(self, value: Any, format_spec: str) -> str:  # noqa: ANN401 - a cell
-        return NOTHING if pd.isna(value) else format(value, format_spec)
+        return _format(value, format_spec)
 
 
 def tabulate(findings: Sequence[Finding]) -> pd.DataFrame:
@@ -138,4 +138,6 @@ def _cell(tag: str, text: str, number: bool, attributes: str = "") -> str:
 def _format(value: object, specification: str) -> str:
     if pd.isna(value):
         return NOTHING
+    if isinstance(value, float) and specification == "," and value.is_integer():
+        value = int(value)  # a count, in a column where others are missing
     return format(value, specification) if specification else str(value)
