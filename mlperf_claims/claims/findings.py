@@ -207,11 +207,17 @@ def judge_claim(claim: Claim, book: Book) -> Finding:
         answer = book.answer(claim)
         return judge_answer(claim, answer, evidence=list_evidence(answer, book))
     except NotHeldError as error:
-        return replace(begun, verdict=NOT_CHECKED, because=" ".join(str(error).split()))
+        return replace(begun, verdict=NOT_CHECKED, because=_on_one_line(str(error)))
     except ValueError as error:
-        return replace(begun, verdict=FAILED, because=" ".join(str(error).split()))
+        return replace(begun, verdict=FAILED, because=_on_one_line(str(error)))
     except Exception as error:  # whatever it is, it is this claim's alone
-        return replace(begun, verdict=FAILED, because=" ".join(f"{type(error).__name__}: {error}".split()))
+        return replace(begun, verdict=FAILED, because=_on_one_line(f"{type(error).__name__}: {error}"))
+
+
+def _on_one_line(text: str) -> str:
+    """Return a message whose first line may be followed by a list, an item a line."""
+    first, *items = (" ".join(line.split()) for line in text.splitlines() or [""])
+    return f"{first} {'; '.join(items)}".rstrip()
 
 
 def leave_open(claim: Claim, *, failed: str = "no notebook judges a claim of its kind") -> Finding:
