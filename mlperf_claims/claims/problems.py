@@ -305,7 +305,8 @@ def _check_value(wanted: Any, given: object, place: Place, where: str) -> Iterat
     try:
         msgspec.convert(given, wanted)
     except msgspec.ValidationError:
-        yield place, f"{where} is {_show(given)}, expected {describe_type(wanted)}"
+        quotes = " (put it in quotes)" if isinstance(given, int | float) and str in _list_options(wanted) else ""
+        yield place, f"{where} is {_show(given)}, expected {describe_type(wanted)}{quotes}"
 
 
 def _check_claim(claim: object, number: int) -> Iterator[tuple[Place, str]]:
@@ -357,6 +358,10 @@ def describe_type(wanted: Any) -> str:  # noqa: ANN401 - a type
             if getattr(note, "description", None):
                 kind = "true or false: " if plain is bool else ""
                 return kind + note.description
+    for one in typing.get_args(plain):  # of what may be left out, too
+        for note in getattr(one, "__metadata__", ()):
+            if getattr(note, "description", None):
+                return note.description
     return {str: "text", bool: "true or false"}.get(plain, "a list of claims")
 
 

@@ -7,15 +7,18 @@ from collections.abc import Sequence
 from mlperf_claims import paths
 from mlperf_claims.claims.articles import ArticleError
 from mlperf_claims.claims.findings import Finding, open_audit
-from mlperf_claims.claims.verdicts import FAILED
+from mlperf_claims.claims.verdicts import FAILED, NOT_CHECKED
+
+UNVERIFIABLE = "unverifiable"  # a kind that says itself what is not read
 
 
-def list_failing(article: str) -> list[Finding]:
-    """Judge every claim of an article and return those that fail, with the reason.
+def list_open(article: str) -> list[Finding]:
+    """Judge every claim of an article and return those that fail, and those about rounds that are not held.
 
     Raises: ArticleError listing every problem of the file itself.
     """
-    return [finding for finding in open_audit(article).judge() if finding.verdict == FAILED]
+    judged = open_audit(article).judge()
+    return [one for one in judged if one.verdict == FAILED or (one.verdict == NOT_CHECKED and one.kind != UNVERIFIABLE)]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -23,11 +26,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("article")
     options = parser.parse_args(arguments)
     try:
-        failing = list_failing(options.article)
+        found = list_open(options.article)
     except (ArticleError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
-    lines = [f"claim {finding.id!r} fails: {finding.because}" for finding in failing]
+    said = {FAILED: "fails", NOT_CHECKED: "is not checked here"}
+    lines = [f"claim {finding.id!r} {said[finding.verdict]}: {finding.because}" for finding in found]
     for line in lines:
         print(line, file=sys.stderr)
     target = paths.build_dir(options.article) / "problems.txt"

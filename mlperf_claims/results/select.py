@@ -383,7 +383,8 @@ def _find_unknown(results: pd.DataFrame, selection: Selection) -> Iterable[str]:
                 near = sorted({part for one in known for part in _list_parts(one)})
             if name == ANY or name in near or (key == "accelerator" and any(name in one for one in known)):
                 continue
-            close = difflib.get_close_matches(name, near, n=1, cutoff=0.4)
+            alike = [one for one in near if one.lower() == name.lower()]
+            close = alike or difflib.get_close_matches(name, near, n=1, cutoff=0.4)
             yield f"no {key} {name!r} in data/" + (f", did you mean {close[0]!r}?" if close else "")
 
 

@@ -114,6 +114,7 @@ def test_figure_flatters_on_the_side_of_its_measure(load, keys, side):
         ({"take": "most"}, ["take is 'most'", "worst, best, mean"]),
         ({"per": "chip"}, ["per is 'chip'", "accelerator, node"]),
         ({"measure": "speed"}, ["measure is 'speed'", "time_to_train"]),
+        ({"stated": 15}, ["stated is 15", "put it in quotes"]),
         ({"headline": "yes"}, ["headline is 'yes'", "true or false"]),
         ({"id": "Fast One"}, ["id is 'Fast One'", "small letters"]),
         ({"id": ""}, ["id is ''"]),

@@ -112,6 +112,7 @@ def test_selection_meets_exactly_one(results, keys, system):
         ({"submitter": "Anne"}, ["no submitter 'Anne' in data/, did you mean 'Ann'?"]),
         ({"benchmark": "tinny"}, ["no benchmark 'tinny'", "did you mean 'tiny'?"]),
         ({"accelerator": "N2"}, ["no accelerator 'N2'"]),
+        ({"submitter": "BOB"}, ["did you mean 'Bob'?"]),  # another case is nearer than any other name
         ({"maker": "Nwe"}, ["no maker 'Nwe'", "'New'"]),
         ({"accelerator": "Old", "accelerators": 16}, ["meets 2 results"]),
     ],
