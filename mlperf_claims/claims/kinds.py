@@ -26,6 +26,7 @@ from mlperf_claims.claims.schema import (
 )
 from mlperf_claims.claims.stated import TIMES, Stated
 from mlperf_claims.read.grains import RESULT_KEY
+from mlperf_claims.results.benchmarks import order_round
 from mlperf_claims.results.select import (
     Selection,
     SelectionError,
@@ -35,7 +36,6 @@ from mlperf_claims.results.select import (
     find_nearest,
     find_series,
     narrow,
-    order_round,
     pick,
     prefix,
     select_one,

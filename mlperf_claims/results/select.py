@@ -10,7 +10,7 @@ import msgspec
 import pandas as pd
 
 from mlperf_claims.read.grains import RESULT_KEY
-from mlperf_claims.results.benchmarks import incomparable
+from mlperf_claims.results.benchmarks import incomparable, order_round
 from mlperf_claims.results.convergence import normalise_runs, recompute_factors
 from mlperf_claims.results.tables import load_constants, load_results, load_runs, load_table
 from mlperf_claims.results.training import mark_runs, score_results
@@ -209,11 +209,6 @@ def normalise_availability(text: str) -> str:
 def split_submitter(name: str) -> list[str]:
     """Return the partners of a joint submission, or the one submitter."""
     return [part.strip() for part in name.split("+")]
-
-
-def order_round(name: str) -> tuple[int, ...]:
-    """Return what puts rounds in order of time: v4.1 before v5.0."""
-    return tuple(map(int, name.removeprefix("v").split(".")))
 
 
 def find_series(results: pd.DataFrame, result: pd.Series) -> pd.DataFrame:
